@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backends/placed_rows.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -21,12 +22,16 @@ RowFrame::RowFrame(const Graph& graph)
       batch_(graph),
       longest_first_(graph.domain_count()),
       distances_(graph.map_count()),
-      max_rows_(graph.domain_count(), 0) {
+      max_rows_(graph.domain_count(), 0),
+      placed_(graph.domain_count()) {
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) max_rows_[i] = table_.rows(DomainId{i});
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i)
     if (const RowMap& map = graph_.map(MapId{i}); map.kind == MapKind::distance)
       distances_[i] = distance_table(map.buckets, graph_.domain(map.to).size);
 }
+
+RowFrame::RowFrame(RowFrame&&) noexcept = default;
+RowFrame::~RowFrame() = default;
 
 void RowFrame::sort_by_length(DomainId source) {
   const auto begin = batch_.begin(source);
@@ -42,6 +47,7 @@ void RowFrame::sort_by_length(DomainId source) {
 }
 
 void RowFrame::begin_batch(const Batch& batch) {
+  places_.reset();
   batch_.set(graph_, batch);
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const DomainId id{i};
@@ -88,6 +94,7 @@ void RowFrame::fill_source_map(MapId id) {
 void RowFrame::forget_prefixes() {
   prefix_previous_.clear();
   prefix_position_.clear();
+  newest_.clear();
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)
     if (graph_.domain(DomainId{i}).kind == DomainKind::prefix) {
       table_.domain(DomainId{i}).rows = 0;
@@ -125,9 +132,7 @@ void RowFrame::fill_neighbours(MapId id) {
   auto& index = table_.map(id).index;
   index.clear();
   if (graph_.domain(map.to).kind == DomainKind::prefix) {
-    const std::int64_t first = table_.first_new(map.to);
-    for (std::int64_t h = 0; h < table_.rows(map.from); ++h) {
-      auto at = static_cast<std::int32_t>(first + h);
+    for (std::int32_t at : newest_) {
       for (std::int64_t steps = map.offset; steps < 0 && at >= 0; ++steps)
         at = prefix_previous_[static_cast<std::size_t>(at)];
       index.push_back(at);
@@ -214,6 +219,11 @@ void RowFrame::fill_pairs(DomainId id) {
 void RowFrame::add_token_pairs(const Domain& pairs, std::int64_t left,
                                std::vector<std::int32_t>& right) {
   const auto sentence = static_cast<std::size_t>(sentence_of(pairs.left, left));
+  if (places_) {
+    const auto rows = places_->source_rows(pairs.right.index, static_cast<std::int32_t>(sentence));
+    right.insert(right.end(), rows.begin(), rows.end());
+    return;
+  }
   const auto begin = batch_.begin(pairs.right);
   std::int64_t first = begin[sentence];
   std::int64_t last = begin[sentence + 1] - 1;
@@ -229,7 +239,7 @@ void RowFrame::add_token_pairs(const Domain& pairs, std::int64_t left,
 /// A hypothesis is a list of ancestors, newest last.
 void RowFrame::add_prefix_pairs(const Domain& pairs, std::int64_t left,
                                 std::vector<std::int32_t>& right) {
-  auto at = static_cast<std::int32_t>(table_.first_new(pairs.right) + left);
+  std::int32_t at = newest_[static_cast<std::size_t>(left)];
   std::int64_t count = prefix_position_[static_cast<std::size_t>(at)] + 1;
   if (pairs.window.first > -Window::kUnbounded) count = std::min(count, 1 - pairs.window.first);
   right.resize(right.size() + static_cast<std::size_t>(count));
@@ -273,6 +283,10 @@ void RowFrame::limit_steps(const StepLimits& limits) {
 
 void RowFrame::reserve_steps(const StepLimits& limits) {
   limit_steps(limits);
+  reserve_step_rows();
+}
+
+void RowFrame::reserve_step_rows() {
   const auto reserve = [](std::vector<std::int32_t>& rows, std::int64_t count) {
     rows.reserve(static_cast<std::size_t>(count));
   };
@@ -283,6 +297,8 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     if (graph_.domain(DomainId{i}).kind != DomainKind::prefix) continue;
     reserve(prefix_previous_, max_rows_[i]);
     reserve(prefix_position_, max_rows_[i]);
+    for (auto* rows : {&newest_, &last_newest_})
+      reserve(*rows, max_rows_[graph_.domain(DomainId{i}).of.index]);
   }
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
     const RowMap& map = graph_.map(MapId{i});
@@ -317,8 +333,7 @@ void RowFrame::begin_step(const StepInput& input) {
     if (map.kind == MapKind::word) fill_words(MapId{i}, input.words);
     if (map.kind == MapKind::position) fill_positions(MapId{i});
   }
-  for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)
-    if (graph_.domain(DomainId{i}).kind == DomainKind::prefix) extend_prefix(DomainId{i});
+  extend_prefixes();
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const Domain& domain = graph_.domain(DomainId{i});
     if (domain.kind == DomainKind::pairs && domain.binding == BindingTime::step)
@@ -332,26 +347,42 @@ void RowFrame::begin_step(const StepInput& input) {
   }
 }
 
-void RowFrame::extend_prefix(DomainId id) {
-  const DomainId hypotheses = graph_.domain(id).of;
-  const DomainId parents = graph_.domain(hypotheses).of;
-  const auto previous = table_.previous(parents);
+/// All prefix domains have the same rows.
+void RowFrame::extend_prefixes() {
+  bool has_words = false;
+  for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
+    const Domain& domain = graph_.domain(DomainId{i});
+    if (domain.kind != DomainKind::prefix) continue;
+    RowTable::DomainRows& rows = table_.domain(DomainId{i});
+    rows.first_new = places_ ? 0 : rows.rows;
+    rows.rows = rows.first_new + table_.rows(domain.of);
+    if (!has_words) add_words(DomainId{i});
+    has_words = true;
+    table_.map(graph_.map_of(domain.of, MapKind::newest))
+        .index.assign(newest_.begin(), newest_.end());
+  }
+}
+
+void RowFrame::add_words(DomainId prefix) {
+  const DomainId hypotheses = graph_.domain(prefix).of;
+  const auto previous = table_.previous(graph_.domain(hypotheses).of);
   const auto parent = table_.index(graph_.map_of(hypotheses, MapKind::structural));
   const auto positions = table_.positions(hypotheses);
-  RowTable::DomainRows& rows = table_.domain(id);
-  auto& newest = table_.map(graph_.map_of(hypotheses, MapKind::newest)).index;
-  const std::int64_t last_first_new = rows.first_new;
-  rows.first_new = rows.rows;
-  rows.rows += table_.rows(hypotheses);
-  newest.clear();
+  std::swap(newest_, last_newest_);
+  newest_.clear();
+  if (!places_) {
+    prefix_previous_.resize(static_cast<std::size_t>(table_.rows(prefix)));
+    prefix_position_.resize(prefix_previous_.size());
+  }
   for (std::size_t h = 0; h < parent.size(); ++h) {
     const std::int32_t before = previous[static_cast<std::size_t>(parent[h])];
-    newest.push_back(static_cast<std::int32_t>(rows.first_new + static_cast<std::int64_t>(h)));
-    // All prefix domains share their rows: the first one has already extended the chain.
-    if (std::ssize(prefix_previous_) > newest.back()) continue;
-    prefix_previous_.push_back(before < 0 ? -1
-                                          : static_cast<std::int32_t>(last_first_new + before));
-    prefix_position_.push_back(positions[h]);
+    const auto row =
+        static_cast<std::int32_t>(table_.first_new(prefix)) + static_cast<std::int32_t>(h);
+    newest_.push_back(
+        places_ ? places_->take_word(sentence_of(hypotheses, static_cast<std::int64_t>(h))) : row);
+    const auto newest = static_cast<std::size_t>(newest_.back());
+    prefix_previous_[newest] = before < 0 ? -1 : last_newest_[static_cast<std::size_t>(before)];
+    prefix_position_[newest] = positions[h];
   }
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/runtime/placed_imports.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
 #include "backends/cpu/runtime/team.h"
@@ -48,9 +49,11 @@ class CpuWorker : public Worker {
         outputs_(outputs),
         load_outputs_(load_outputs),
         frame_(step_graph_),
+        arriving_(step_graph_),
         team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
         source_(source, kernels, team_.get()),
         step_(step, kernels, team_.get()),
+        imports_(step.plan),
         profile_(profile),
         arena_(arena) {
     if (!profile_) return;
@@ -73,7 +76,7 @@ class CpuWorker : public Worker {
     } catch (const std::length_error&) {
       refuse_batch(batch, limits);
     }
-    arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
+    count_arena();
     source_.begin_kernels(frame_);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
@@ -82,6 +85,46 @@ class CpuWorker : public Worker {
       step_.set_import(outputs[i].name, source_.output(i));
     step_.begin_kernels(frame_);
   }
+
+  bool has_places() const override {
+    return RowFrame::can_open(step_graph_) && imports_.can_open() && !step_.has_states();
+  }
+
+  void open(const PlaceLimits& limits) override {
+    expect_stack();
+    try {
+      frame_.open(limits);
+      step_.plan_batch(frame_);
+      step_.begin_batch(frame_);
+      imports_.open(frame_, step_);
+    } catch (const std::bad_alloc&) {
+      refuse_places(limits);
+    } catch (const std::length_error&) {
+      refuse_places(limits);
+    }
+    count_arena();
+  }
+
+  void admit(const Batch& batch, std::span<const std::int32_t> places) override {
+    expect_stack();
+    arriving_.begin_batch(batch);
+    source_.plan_batch(arriving_);
+    try {
+      source_.begin_batch(arriving_);
+    } catch (const std::bad_alloc&) {
+      refuse_batch(batch, {});
+    }
+    count_arena();
+    source_.begin_kernels(arriving_);
+    source_.run(arriving_);
+    if (profile_) ++profile_->batches;
+    frame_.admit(arriving_, places);
+    const auto& outputs = source_graph_.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      imports_.keep(outputs[i].name, source_.output(i), frame_);
+  }
+
+  void release(std::int32_t place) override { frame_.release(place); }
 
   void step(const StepInput& input) override {
     expect_stack();
@@ -102,6 +145,20 @@ class CpuWorker : public Worker {
   }
 
  private:
+  void count_arena() {
+    arena_.store(source_.capacity() + step_.capacity() + imports_.size_bytes(),
+                 std::memory_order_relaxed);
+  }
+
+  [[noreturn]] void refuse_places(const PlaceLimits& limits) const {
+    throw OutOfMemory(fmt::format(
+        "there is no memory for {:.1f} MB, which places for {} sentences of {} hypotheses need, "
+        "with {} source words and {} words of hypotheses together; use fewer places, a smaller "
+        "beam or shorter sentences",
+        static_cast<double>(step_.arena_bytes() + imports_.size_bytes()) / 1e6, limits.sentences,
+        limits.hypotheses, limits.source_rows, limits.words));
+  }
+
   [[noreturn]] void refuse_batch(const Batch& batch, const StepLimits& limits) const {
     std::size_t words = 0;
     for (const WordIds& sentence : batch.sentences) words += sentence.size();
@@ -135,8 +192,10 @@ class CpuWorker : public Worker {
   const OutputPlaces& outputs_;
   const TensorMap& load_outputs_;
   RowFrame frame_;
+  RowFrame arriving_;  ///< of the sentences that are admitted to an open store
   std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
+  cpu::PlacedImports imports_;
   Profile* profile_;
   std::atomic<std::size_t>& arena_;
 };

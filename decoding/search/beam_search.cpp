@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "decoding/search/final_scores.h"
+#include "decoding/search/sentence_search.h"
 #include "decoding/search/term_automaton.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
@@ -70,99 +71,119 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options, std:
   if (options_.guided) listed_scores_ = executable.output(kListedScores);
 }
 
+SentenceSearch& BeamSearch::of(const Live& live) {
+  return sentences_[static_cast<std::size_t>(live.sentence)];
+}
+
+const SentenceSearch& BeamSearch::of(const Live& live) const {
+  return sentences_[static_cast<std::size_t>(live.sentence)];
+}
+
 bool BeamSearch::suppressed(std::int32_t word) const {
   return std::binary_search(settings_.suppressed.begin(), settings_.suppressed.end(), word);
 }
 
-void BeamSearch::reserve(const Batch& batch) {
-  const std::span<const WordIds> sentences = batch.sentences;
-  StepLimits limits;
-  std::size_t tokens = 0;
-  std::size_t rows = 0;
-  std::size_t weights = 0;
-  const auto beam = static_cast<std::size_t>(options_.beam_size);
-  source_lengths_.clear();
+std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const SearchGuide> guides) {
+  begin_batch(batch, guides);
+  steps_ = 0;
+  const bool by_steps = options_.alignment || options_.models > 0 || options_.min_length > 0 ||
+                        options_.forced_end || keeps_beam() || with_guides_;
+  const bool by_worker = !by_steps && worker_->search(settings_, record_);
+  if (by_worker)
+    for (const SearchRecord::Finished& finished : record_.finished)
+      sentences_[static_cast<std::size_t>(finished.sentence)].record.finished.push_back(finished);
+  else
+    search_by_steps();
+  std::vector<NBest> results;
+  for (const SentenceSearch& sentence : sentences_)
+    results.push_back(n_best(sentence, by_worker ? record_.tokens : sentence.record.tokens));
+  return results;
+}
+
+void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> guides) {
+  check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
+  const std::size_t count = batch.sentences.size();
+  const SearchGuide none;
+  sentences_.resize(count);
+  for (std::size_t s = 0; s < count; ++s)
+    begin_sentence(sentences_[s], static_cast<std::int32_t>(batch.sentences[s].size()),
+                   guides.empty() ? none : guides[s]);
+  with_guides_ = std::ranges::any_of(sentences_, [](const SentenceSearch& sentence) {
+    return sentence.prefix_length() > 0 || !sentence.terms.empty();
+  });
+  list_words(batch);
   settings_.length_limits.clear();
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    const auto length = static_cast<std::int32_t>(sentences[s].size());
-    const std::int32_t prefix = prefix_length(static_cast<std::int32_t>(s));
-    const std::int32_t words = length_limit(length);
-    source_lengths_.push_back(length);
+  StepLimits limits;
+  for (const SentenceSearch& sentence : sentences_) {
     limits.hypotheses.push_back(options_.beam_size);
-    settings_.length_limits.push_back(prefix + words);
-    limits.steps.push_back(prefix + words);
-    const std::size_t chosen =
-        static_cast<std::size_t>(prefix) + beam * static_cast<std::size_t>(words);
-    tokens += chosen;
-    rows += beam;
-    weights += chosen * sentences[s].size();
+    limits.steps.push_back(sentence.word_limit);
+    settings_.length_limits.push_back(sentence.word_limit);
   }
+  Batch listing = batch;
+  listing.shortlists = lists_;
   // First, since it needs by far the most memory, and its error states how much.
-  worker_->begin(batch, limits);
-  record_.tokens.clear();
-  record_.tokens.reserve(tokens);
-  record_.finished.clear();
-  record_.finished.reserve(rows);
+  worker_->begin(listing, limits);
+  for (SentenceSearch& sentence : sentences_) reserve_record(sentence);
+  reserve_steps(count);
+}
+
+/// Sets the limits and the guide of a sentence whose search begins.
+void BeamSearch::begin_sentence(SentenceSearch& sentence, std::int32_t source_length,
+                                const SearchGuide& guide) {
+  sentence.source_length = source_length;
+  sentence.guide = guide;
+  sentence.guide.prefix.insert(sentence.guide.prefix.begin(), options_.beginning.begin(),
+                               options_.beginning.end());
+  sentence.terms = TermAutomaton();
+  if (!guide.terms.empty()) {
+    check(options_.guided, "terms need the scores of listed words");
+    sentence.terms = TermAutomaton(sentence.guide.terms, options_.continues_word);
+  }
+  sentence.word_limit = sentence.prefix_length() + length_limit(source_length);
+  sentence.best.reset(keeps_beam() && options_.early_stopping != EarlyStopping::never
+                          ? static_cast<std::size_t>(options_.beam_size)
+                          : static_cast<std::size_t>(options_.n_best));
+}
+
+/// Empties the record of a sentence, with storage for its longest search.
+void BeamSearch::reserve_record(SentenceSearch& sentence) const {
+  const auto tokens =
+      static_cast<std::size_t>(words_for(sentence.source_length, sentence.guide.prefix.size()));
+  sentence.record.tokens.clear();
+  sentence.record.tokens.reserve(tokens);
+  sentence.record.finished.clear();
+  sentence.record.finished.reserve(2 * static_cast<std::size_t>(options_.beam_size));
+  sentence.alignments.clear();
+  if (options_.alignment)
+    sentence.alignments.reserve(tokens * static_cast<std::size_t>(sentence.source_length));
+  sentence.model_scores.clear();
+  sentence.model_scores.reserve(tokens * options_.models);
+}
+
+/// The most words that the hypotheses of a sentence have together, behind a prefix of `prefix`
+/// words.
+std::int64_t BeamSearch::words_for(std::int64_t source_words, std::size_t prefix) const {
+  return static_cast<std::int64_t>(prefix) +
+         std::int64_t{options_.beam_size} * length_limit(static_cast<std::int32_t>(source_words));
+}
+
+/// Reserves storage for steps of `sentences` sentences, none of which has begun.
+void BeamSearch::reserve_steps(std::size_t sentences) {
+  const auto beam = static_cast<std::size_t>(options_.beam_size);
+  const std::size_t rows = sentences * beam;
   live_.clear();
+  states_.clear();
   live_.reserve(rows);
   next_live_.reserve(rows);
-  if (options_.early_stop || keeps_beam()) best_finished_.resize(sentences.size());
-  for (BestScores& best : best_finished_)
-    best.reset(keeps_beam() && options_.early_stopping != EarlyStopping::never
-                   ? beam
-                   : static_cast<std::size_t>(options_.n_best));
+  states_.reserve(rows);
+  next_states_.reserve(rows);
+  ended_.clear();
+  ended_.reserve(sentences);
   candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
   for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
     list->reserve(rows);
-  if (!terms_.empty())
-    for (auto* states : {&states_, &next_states_}) states->reserve(rows);
-  alignments_.clear();
-  token_alignment_.clear();
   alignment_begin_.reserve(rows + 1);
-  model_scores_.clear();
-  model_scores_.reserve(tokens * options_.models);
   list_begin_.reserve(rows + 1);
-  if (options_.alignment) {
-    alignments_.reserve(weights);
-    token_alignment_.reserve(tokens);
-  }
-}
-
-std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const SearchGuide> guides) {
-  take_guides(batch, guides);
-  Batch listing = batch;
-  listing.shortlists = lists_;
-  reserve(listing);
-  steps_ = 0;
-  const bool by_steps = options_.alignment || options_.models > 0 || options_.min_length > 0 ||
-                        options_.forced_end || keeps_beam() || !guides_.empty();
-  if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
-  return n_best(batch.sentences);
-}
-
-void BeamSearch::take_guides(const Batch& batch, std::span<const SearchGuide> guides) {
-  check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
-  const auto has_terms = [](const SearchGuide& guide) { return !guide.terms.empty(); };
-  const auto is_plain = [](const SearchGuide& guide) {
-    return guide.prefix.empty() && guide.terms.empty();
-  };
-  guides_ = std::ranges::all_of(guides, is_plain) ? std::span<const SearchGuide>{} : guides;
-  if (!options_.beginning.empty()) {
-    own_guides_.assign(guides.begin(), guides.end());
-    own_guides_.resize(batch.size());
-    for (SearchGuide& guide : own_guides_)
-      guide.prefix.insert(guide.prefix.begin(), options_.beginning.begin(),
-                          options_.beginning.end());
-    guides_ = own_guides_;
-  }
-  terms_.clear();
-  if (std::ranges::any_of(guides_, has_terms)) {
-    check(options_.guided, "terms need the scores of listed words");
-    for (const SearchGuide& guide : guides_)
-      terms_.push_back(guide.terms.empty() ? TermAutomaton()
-                                           : TermAutomaton(guide.terms, options_.continues_word));
-  }
-  list_words(batch);
 }
 
 /// A sentence lists the words of its shortlist, and those whose scores the search reads.
@@ -171,10 +192,12 @@ void BeamSearch::list_words(const Batch& batch) {
   lists_.assign(batch.shortlists.begin(), batch.shortlists.end());
   if (!with_shortlists_ && !options_.guided) return;
   lists_.resize(batch.size());
-  for (std::size_t s = 0; s < guides_.size(); ++s) {
+  if (!with_guides_) return;
+  for (std::size_t s = 0; s < sentences_.size(); ++s) {
     WordIds& list = lists_[s];
-    list.insert(list.end(), guides_[s].prefix.begin(), guides_[s].prefix.end());
-    for (const TermForms& forms : guides_[s].terms)
+    const SearchGuide& guide = sentences_[s].guide;
+    list.insert(list.end(), guide.prefix.begin(), guide.prefix.end());
+    for (const TermForms& forms : guide.terms)
       for (const WordIds& form : forms) list.insert(list.end(), form.begin(), form.end());
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -187,20 +210,13 @@ std::int32_t BeamSearch::length_limit(std::int32_t source_length) const {
   return std::max(options_.max_words - beginning, 1);
 }
 
-std::int32_t BeamSearch::not_counted(std::int32_t sentence) const {
+std::int32_t BeamSearch::not_counted(const SentenceSearch& sentence) const {
   if (options_.guided) return 0;
-  return prefix_length(sentence) - static_cast<std::int32_t>(options_.beginning.size());
-}
-
-std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {
-  if (guides_.empty()) return 0;
-  return static_cast<std::int32_t>(guides_[static_cast<std::size_t>(sentence)].prefix.size());
+  return sentence.prefix_length() - static_cast<std::int32_t>(options_.beginning.size());
 }
 
 void BeamSearch::search_by_steps() {
-  for (std::size_t s = 0; s < source_lengths_.size(); ++s)
-    live_.push_back({static_cast<std::int32_t>(s), -1, -1, 0, 0});
-  if (!terms_.empty()) states_.assign(live_.size(), {});
+  for (std::size_t s = 0; s < sentences_.size(); ++s) begin_search(static_cast<std::int32_t>(s));
   while (!live_.empty()) {
     run_step();
     expand();
@@ -208,40 +224,45 @@ void BeamSearch::search_by_steps() {
   }
 }
 
-std::vector<NBest> BeamSearch::n_best(std::span<const WordIds> sentences) const {
+void BeamSearch::begin_search(std::int32_t sentence) {
+  live_.push_back({sentence, -1, -1, 0, 0});
+  states_.emplace_back();
+}
+
+NBest BeamSearch::n_best(const SentenceSearch& sentence,
+                         std::span<const SearchRecord::Token> tokens) const {
   struct Ranked {
     bool has_terms;
     float score;
     const SearchRecord::Finished* finished;
   };
-  std::vector<std::vector<Ranked>> ranked(sentences.size());
-  for (const SearchRecord::Finished& finished : record_.finished)
-    ranked[static_cast<std::size_t>(finished.sentence)].push_back(
-        {has_all_terms(finished), final_score(finished), &finished});
-  std::vector<NBest> results(sentences.size());
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    std::stable_sort(ranked[s].begin(), ranked[s].end(), [](const Ranked& a, const Ranked& b) {
-      return a.has_terms != b.has_terms ? a.has_terms : a.score > b.score;
-    });
-    if (ranked[s].size() > static_cast<std::size_t>(options_.n_best))
-      ranked[s].resize(static_cast<std::size_t>(options_.n_best));
-    for (const Ranked& hypothesis : ranked[s])
-      results[s].push_back(trace_back(*hypothesis.finished, sentences[s].size()));
-  }
-  return results;
+  std::vector<Ranked> ranked;
+  for (const SearchRecord::Finished& finished : sentence.record.finished)
+    ranked.push_back(
+        {has_all_terms(sentence, finished, tokens), final_score(sentence, finished), &finished});
+  std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
+    return a.has_terms != b.has_terms ? a.has_terms : a.score > b.score;
+  });
+  if (ranked.size() > static_cast<std::size_t>(options_.n_best))
+    ranked.resize(static_cast<std::size_t>(options_.n_best));
+  NBest result;
+  for (const Ranked& hypothesis : ranked)
+    result.push_back(trace_back(sentence, *hypothesis.finished, tokens));
+  return result;
 }
 
 /// False only for hypotheses that the length limit has cut off.
-bool BeamSearch::has_all_terms(const SearchRecord::Finished& finished) const {
-  if (!has_terms_in(finished.sentence)) return true;
+bool BeamSearch::has_all_terms(const SentenceSearch& sentence,
+                               const SearchRecord::Finished& finished,
+                               std::span<const SearchRecord::Token> tokens) const {
+  if (sentence.terms.empty()) return true;
   WordIds words;
   for (std::int32_t at = finished.token; at >= 0;
-       at = record_.tokens[static_cast<std::size_t>(at)].previous)
-    words.push_back(record_.tokens[static_cast<std::size_t>(at)].word);
-  const TermAutomaton& terms = terms_[static_cast<std::size_t>(finished.sentence)];
+       at = tokens[static_cast<std::size_t>(at)].previous)
+    words.push_back(tokens[static_cast<std::size_t>(at)].word);
   TermState state;
-  for (std::size_t i = words.size(); i-- > 0;) state = terms.advance(state, words[i]);
-  return terms.all_met(state);
+  for (std::size_t i = words.size(); i-- > 0;) state = sentence.terms.advance(state, words[i]);
+  return sentence.terms.all_met(state);
 }
 
 void BeamSearch::run_step() {
@@ -259,8 +280,7 @@ void BeamSearch::run_step() {
       parent_sentence_.push_back(live.sentence);
     }
     hypothesis_parent_.push_back(parent);
-    words_.push_back(live.token < 0 ? -1
-                                    : record_.tokens[static_cast<std::size_t>(live.token)].word);
+    words_.push_back(live.token < 0 ? -1 : of(live).token(live.token).word);
     positions_.push_back(live.length);
   }
   worker_->step({parents_, parent_sentence_, hypothesis_parent_, words_, positions_});
@@ -269,58 +289,67 @@ void BeamSearch::run_step() {
 void BeamSearch::expand() {
   next_live_.clear();
   next_states_.clear();
+  ended_.clear();
   alignment_begin_.assign(1, 0);
   if (options_.alignment)
     for (const Live& live : live_)
-      alignment_begin_.push_back(alignment_begin_.back() +
-                                 source_lengths_[static_cast<std::size_t>(live.sentence)]);
+      alignment_begin_.push_back(alignment_begin_.back() + of(live).source_length);
   list_begin_.assign(1, 0);
   if (!lists_.empty())
     for (const Live& live : live_)
       list_begin_.push_back(list_begin_.back() +
                             std::ssize(lists_[static_cast<std::size_t>(live.sentence)]));
   for (std::size_t begin = 0; begin < live_.size();) {
-    const Live& live = live_[begin];
+    const std::int32_t sentence = live_[begin].sentence;
     std::size_t end = begin;
-    while (end < live_.size() && live_[end].sentence == live.sentence) ++end;
-    if (live.length < prefix_length(live.sentence)) {
-      take_forced(begin, guides_[static_cast<std::size_t>(live.sentence)]
-                             .prefix[static_cast<std::size_t>(live.length)]);
-    } else if (options_.forced_end &&
-               live.length + 1 >=
-                   settings_.length_limits[static_cast<std::size_t>(live.sentence)]) {
-      force_ends(begin, end);
-      take_candidates(begin, end);
-    } else {
-      collect_candidates(begin, end, /*may_be_short=*/false);
-      // Where all other words are penalized, a short hypothesis may end.
-      if (options_.min_length > 0 && !has_candidate())
-        collect_candidates(begin, end, /*may_be_short=*/true);
-      take_candidates(begin, end);
-    }
+    while (end < live_.size() && live_[end].sentence == sentence) ++end;
+    expand_sentence(begin, end);
+    if (next_live_.empty() || next_live_.back().sentence != sentence) ended_.push_back(sentence);
     begin = end;
   }
   std::swap(live_, next_live_);
   std::swap(states_, next_states_);
 }
 
+void BeamSearch::expand_sentence(std::size_t begin, std::size_t end) {
+  const Live& live = live_[begin];
+  const SentenceSearch& sentence = of(live);
+  if (live.length < sentence.prefix_length()) {
+    take_forced(begin, sentence.guide.prefix[static_cast<std::size_t>(live.length)]);
+    return;
+  }
+  if (options_.forced_end && live.length + 1 >= sentence.word_limit) {
+    force_ends(begin, end);
+  } else {
+    collect_candidates(begin, end, /*may_be_short=*/false);
+    // Where all other words are penalized, a short hypothesis may end.
+    if (options_.min_length > 0 && !has_candidate())
+      collect_candidates(begin, end, /*may_be_short=*/true);
+  }
+  take_candidates(begin, end);
+}
+
 void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   check(word >= 0, "a word of a prefix is not in the vocabulary");
   const Live& live = live_[row];
+  SentenceSearch& sentence = of(live);
   float score = 0;
   if (options_.guided && live.length >= std::ssize(options_.beginning)) {
     score = listed_score(listed_scores_, row, word);
     if (!std::isfinite(score)) throw Error(scores_are_not_numbers(live.length));
   }
-  const auto token = static_cast<std::int32_t>(record_.tokens.size());
-  record_.tokens.push_back({word, live.token, score});
-  if (options_.alignment) keep_alignment(static_cast<std::int64_t>(row));
-  keep_model_scores(row, word);
+  const auto token = static_cast<std::int32_t>(sentence.record.tokens.size());
+  sentence.record.tokens.push_back({word, live.token, score});
+  if (options_.alignment) keep_alignment(sentence, static_cast<std::int64_t>(row));
+  keep_model_scores(sentence, row, word);
   next_live_.push_back({live.sentence, token, static_cast<std::int32_t>(row), live.length + 1,
                         live.path_score + score});
-  if (!terms_.empty())
-    next_states_.push_back(
-        terms_[static_cast<std::size_t>(live.sentence)].advance(states_[row], word));
+  next_states_.push_back(after(sentence, row, word));
+}
+
+TermState BeamSearch::after(const SentenceSearch& sentence, std::size_t row,
+                            std::int32_t word) const {
+  return sentence.terms.empty() ? TermState{} : sentence.terms.advance(states_[row], word);
 }
 
 void BeamSearch::force_ends(std::size_t begin, std::size_t end) {
@@ -339,17 +368,14 @@ bool BeamSearch::has_candidate() const {
 void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may_be_short) {
   const OutputRows<float> scores = worker_->floats(best_scores_);
   const OutputRows<std::int32_t> words = worker_->integers(best_words_);
-  const bool has_terms = has_terms_in(live_[begin].sentence);
-  const bool is_short =
-      !may_be_short &&
-      live_[begin].length - (prefix_length(live_[begin].sentence) -
-                             static_cast<std::int32_t>(options_.beginning.size())) <
-          options_.min_length;
+  const SentenceSearch& sentence = of(live_[begin]);
+  const bool is_short = !may_be_short && live_[begin].length - (sentence.prefix_length() -
+                                                                std::ssize(options_.beginning)) <
+                                             options_.min_length;
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {
     const bool may_end =
-        !is_short &&
-        (!has_terms || terms_[static_cast<std::size_t>(live_[row].sentence)].all_met(states_[row]));
+        !is_short && (sentence.terms.empty() || sentence.terms.all_met(states_[row]));
     const auto row_scores = scores.row(static_cast<std::int64_t>(row));
     const auto row_words = words.row(static_cast<std::int64_t>(row));
     for (std::size_t i = 0; i < row_words.size(); ++i)
@@ -357,12 +383,8 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may
           (may_end || row_words[i] != options_.end_id))
         candidates_.push_back({live_[row].path_score + row_scores[i], row_scores[i],
                                static_cast<std::int32_t>(row), row_words[i]});
-    if (has_terms) add_term_candidates(row);
+    if (!sentence.terms.empty()) add_term_candidates(row);
   }
-}
-
-bool BeamSearch::has_terms_in(std::int32_t sentence) const {
-  return !terms_.empty() && !terms_[static_cast<std::size_t>(sentence)].empty();
 }
 
 /// The next words of open terms that are not among the best words.
@@ -372,8 +394,7 @@ void BeamSearch::add_term_candidates(std::size_t row) {
     return candidate.row == static_cast<std::int32_t>(row);
   };
   const auto first = std::ranges::find_if(candidates_, is_of_row) - candidates_.begin();
-  terms_[static_cast<std::size_t>(live.sentence)].for_next_words(states_[row], [&](std::int32_t
-                                                                                       word) {
+  of(live).terms.for_next_words(states_[row], [&](std::int32_t word) {
     const auto own = std::span(candidates_).subspan(static_cast<std::size_t>(first));
     if (std::ranges::find(own, word, &Candidate::word) != own.end()) return;
     const float score = listed_score(listed_scores_, row, word);
@@ -383,8 +404,8 @@ void BeamSearch::add_term_candidates(std::size_t row) {
 }
 
 /// Brings the `width` candidates that are taken to the front, the best first.
-void BeamSearch::order_candidates(std::int32_t sentence, std::size_t width) {
-  if (has_terms_in(sentence)) divide_beam(terms_[static_cast<std::size_t>(sentence)], width);
+void BeamSearch::order_candidates(const SentenceSearch& sentence, std::size_t width) {
+  if (!sentence.terms.empty()) divide_beam(sentence.terms, width);
   std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(width),
                     candidates_.end(), [](const Candidate& a, const Candidate& b) {
                       if (a.path_score != b.path_score) return a.path_score > b.path_score;
@@ -395,32 +416,32 @@ void BeamSearch::order_candidates(std::int32_t sentence, std::size_t width) {
 /// Keeps `width` candidates: the best of each bank, then the second best of each, and so on, those
 /// with more words of terms first.
 void BeamSearch::divide_beam(const TermAutomaton& terms, std::size_t width) {
-  places_.clear();
+  ranks_.clear();
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     const TermState& state = states_[static_cast<std::size_t>(candidates_[i].row)];
-    places_.push_back({terms.words_met(terms.advance(state, candidates_[i].word)), 0, i});
+    ranks_.push_back({terms.words_met(terms.advance(state, candidates_[i].word)), 0, i});
   }
-  std::ranges::sort(places_, [&](const Place& a, const Place& b) {
+  std::ranges::sort(ranks_, [&](const Rank& a, const Rank& b) {
     if (a.bank != b.bank) return a.bank > b.bank;
     const Candidate& x = candidates_[a.candidate];
     const Candidate& y = candidates_[b.candidate];
     if (x.path_score != y.path_score) return x.path_score > y.path_score;
     return x.row != y.row ? x.row < y.row : x.word < y.word;
   });
-  for (std::size_t i = 1; i < places_.size(); ++i)
-    if (places_[i].bank == places_[i - 1].bank) places_[i].rank = places_[i - 1].rank + 1;
-  std::ranges::stable_sort(places_, {}, &Place::rank);
-  places_.resize(std::min(width, places_.size()));
-  std::ranges::sort(places_, {}, &Place::candidate);
-  for (std::size_t i = 0; i < places_.size(); ++i)
-    candidates_[i] = candidates_[places_[i].candidate];
-  candidates_.resize(places_.size());
+  for (std::size_t i = 1; i < ranks_.size(); ++i)
+    if (ranks_[i].bank == ranks_[i - 1].bank) ranks_[i].rank = ranks_[i - 1].rank + 1;
+  std::ranges::stable_sort(ranks_, {}, &Rank::rank);
+  ranks_.resize(std::min(width, ranks_.size()));
+  std::ranges::sort(ranks_, {}, &Rank::candidate);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) candidates_[i] = candidates_[ranks_[i].candidate];
+  candidates_.resize(ranks_.size());
 }
 
 void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
-  const std::int32_t sentence = live_[begin].sentence;
+  const std::int32_t number = live_[begin].sentence;
+  SentenceSearch& sentence = of(live_[begin]);
   const std::int32_t length = live_[begin].length + 1;
-  const bool first = live_[begin].length == prefix_length(sentence);
+  const bool first = live_[begin].length == sentence.prefix_length();
   const auto beam = static_cast<std::size_t>(options_.beam_size);
   const std::size_t wanted = keeps_beam() ? 2 * beam : first ? beam : end - begin;
   const std::size_t width = std::min(wanted, candidates_.size());
@@ -428,8 +449,9 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
     throw Error(scores_are_not_numbers(length - 1));
   const std::size_t first_open = next_live_.size();
-  const std::size_t first_finished = record_.finished.size();
-  const bool cut = length >= settings_.length_limits[static_cast<std::size_t>(sentence)];
+  SearchRecord& record = sentence.record;
+  const std::size_t first_finished = record.finished.size();
+  const bool cut = length >= sentence.word_limit;
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
     if (!std::isfinite(chosen.path_score)) break;
@@ -437,36 +459,34 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
     // Of a beam that is kept, only the first ranks end.
     if (ends ? i >= beam : next_live_.size() - first_open == beam) continue;
     const auto row = static_cast<std::size_t>(chosen.row);
-    const auto token = static_cast<std::int32_t>(record_.tokens.size());
-    record_.tokens.push_back({chosen.word, live_[row].token, chosen.score});
-    if (options_.alignment) keep_alignment(chosen.row);
-    keep_model_scores(row, chosen.word);
+    const auto token = static_cast<std::int32_t>(record.tokens.size());
+    record.tokens.push_back({chosen.word, live_[row].token, chosen.score});
+    if (options_.alignment) keep_alignment(sentence, chosen.row);
+    keep_model_scores(sentence, row, chosen.word);
     if (ends) {
-      record_.finished.push_back({sentence, token, length, chosen.path_score});
+      record.finished.push_back({number, token, length, chosen.path_score});
       continue;
     }
-    next_live_.push_back({sentence, token, chosen.row, length, chosen.path_score});
-    if (!terms_.empty())
-      next_states_.push_back(
-          terms_[static_cast<std::size_t>(sentence)].advance(states_[row], chosen.word));
+    next_live_.push_back({number, token, chosen.row, length, chosen.path_score});
+    next_states_.push_back(after(sentence, row, chosen.word));
   }
-  if (!best_finished_.empty()) drop_if_decided(sentence, first_open, first_finished);
+  if (ends_searches()) drop_if_decided(sentence, first_open, first_finished);
 }
 
-void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
+void BeamSearch::drop_if_decided(SentenceSearch& sentence, std::size_t first_open,
                                  std::size_t first_finished) {
-  BestScores& best = best_finished_[static_cast<std::size_t>(sentence)];
-  for (std::size_t i = first_finished; i < record_.finished.size(); ++i)
-    best.add(final_score(record_.finished[i]));
-  if (!is_decided(sentence, std::span(next_live_).subspan(first_open), best)) return;
+  const auto& finished = sentence.record.finished;
+  for (std::size_t i = first_finished; i < finished.size(); ++i)
+    sentence.best.add(final_score(sentence, finished[i]));
+  if (!is_decided(sentence, std::span(next_live_).subspan(first_open))) return;
   next_live_.resize(first_open);
-  if (!terms_.empty()) next_states_.resize(first_open);
+  next_states_.resize(first_open);
 }
 
 /// Whether no open hypothesis of a sentence goes on.
-bool BeamSearch::is_decided(std::int32_t sentence, std::span<const Live> open,
-                            const BestScores& best) const {
+bool BeamSearch::is_decided(const SentenceSearch& sentence, std::span<const Live> open) const {
   if (open.empty()) return true;
+  const BestScores& best = sentence.best;
   const std::int32_t uncounted = not_counted(sentence);
   if (keeps_beam() && options_.early_stopping == EarlyStopping::first) return best.is_full();
   // As Transformers has it: the length is that of the step.
@@ -474,31 +494,29 @@ bool BeamSearch::is_decided(std::int32_t sentence, std::span<const Live> open,
     return best.is_full() &&
            !best.beaten_by(final_scores_->of(open[0].path_score, open[0].length - uncounted));
   if (!options_.early_stop) return false;
-  const std::int32_t most = settings_.length_limits[static_cast<std::size_t>(sentence)] - uncounted;
   return std::ranges::all_of(open, [&](const Live& hypothesis) {
-    return best.beats(
-        final_scores_->bound(hypothesis.path_score, hypothesis.length + 1 - uncounted, most));
+    return best.beats(final_scores_->bound(hypothesis.path_score, hypothesis.length + 1 - uncounted,
+                                           sentence.word_limit - uncounted));
   });
 }
 
-void BeamSearch::keep_alignment(std::int64_t row) {
+void BeamSearch::keep_alignment(SentenceSearch& sentence, std::int64_t row) {
   const OutputRows<float> weights = worker_->floats(alignment_output_);
-  token_alignment_.push_back(static_cast<std::int64_t>(alignments_.size()));
-  alignments_.insert(alignments_.end(),
-                     weights.data + alignment_begin_[static_cast<std::size_t>(row)],
-                     weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);
+  sentence.alignments.insert(sentence.alignments.end(),
+                             weights.data + alignment_begin_[static_cast<std::size_t>(row)],
+                             weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);
 }
 
-void BeamSearch::keep_model_scores(std::size_t row, std::int32_t word) {
+void BeamSearch::keep_model_scores(SentenceSearch& sentence, std::size_t row, std::int32_t word) {
   const Live& live = live_[row];
   const bool counts = live.length >= (options_.guided ? std::ssize(options_.beginning)
-                                                      : prefix_length(live.sentence));
-  for (std::size_t i = 0; i < model_outputs_.size(); ++i) {
+                                                      : std::ssize(sentence.guide.prefix));
+  const std::size_t models = model_outputs_.size();
+  for (std::size_t i = 0; i < models; ++i) {
     const float before =
-        live.token < 0
-            ? 0
-            : model_scores_[static_cast<std::size_t>(live.token) * model_outputs_.size() + i];
-    model_scores_.push_back(counts ? before + model_score(i, row, word) : before);
+        live.token < 0 ? 0
+                       : sentence.model_scores[static_cast<std::size_t>(live.token) * models + i];
+    sentence.model_scores.push_back(counts ? before + model_score(i, row, word) : before);
   }
 }
 
@@ -516,43 +534,44 @@ float BeamSearch::listed_score(std::size_t output, std::size_t row, std::int32_t
 }
 
 /// A coverage is not above 0, so final_scores_->bound() is a bound with it too.
-float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
+float BeamSearch::final_score(const SentenceSearch& sentence,
+                              const SearchRecord::Finished& finished) const {
   const float score =
-      final_scores_->of(finished.path_score, finished.length - not_counted(finished.sentence));
-  return options_.coverage_penalty > 0 ? score + options_.coverage_penalty * coverage(finished)
-                                       : score;
+      final_scores_->of(finished.path_score, finished.length - not_counted(sentence));
+  return options_.coverage_penalty > 0
+             ? score + options_.coverage_penalty * coverage(sentence, finished)
+             : score;
 }
 
-float BeamSearch::coverage(const SearchRecord::Finished& finished) const {
-  covered_.assign(
-      static_cast<std::size_t>(source_lengths_[static_cast<std::size_t>(finished.sentence)]), 0);
-  for (std::int32_t at = finished.token; at >= 0;
-       at = record_.tokens[static_cast<std::size_t>(at)].previous) {
-    const auto begin = static_cast<std::size_t>(token_alignment_[static_cast<std::size_t>(at)]);
-    for (std::size_t i = 0; i < covered_.size(); ++i) covered_[i] += alignments_[begin + i];
-  }
+float BeamSearch::coverage(const SentenceSearch& sentence,
+                           const SearchRecord::Finished& finished) const {
+  const auto length = static_cast<std::size_t>(sentence.source_length);
+  covered_.assign(length, 0);
+  for (std::int32_t at = finished.token; at >= 0; at = sentence.token(at).previous)
+    for (std::size_t i = 0; i < length; ++i)
+      covered_[i] += sentence.alignments[static_cast<std::size_t>(at) * length + i];
   float sum = 0;
   for (const float weight : covered_) sum += std::log(std::clamp(weight, kLeastCoverage, 1.0f));
   return sum;
 }
 
-Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,
-                                  std::size_t source_length) const {
+Hypothesis BeamSearch::trace_back(const SentenceSearch& sentence,
+                                  const SearchRecord::Finished& finished,
+                                  std::span<const SearchRecord::Token> tokens) const {
   Hypothesis result;
   result.log_probability = finished.path_score;
-  result.score = final_score(finished);
+  result.score = final_score(sentence, finished);
   const auto last =
-      model_scores_.begin() +
+      sentence.model_scores.begin() +
       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(finished.token) * options_.models);
   result.model_scores.assign(last, last + static_cast<std::ptrdiff_t>(options_.models));
   for (std::int32_t at = finished.token; at >= 0;) {
-    const auto i = static_cast<std::size_t>(at);
-    const SearchRecord::Token& token = record_.tokens[i];
+    const SearchRecord::Token& token = tokens[static_cast<std::size_t>(at)];
     result.words.push_back(token.word);
     result.word_scores.push_back(token.score);
     if (options_.alignment) {
-      const auto begin = alignments_.begin() + token_alignment_[i];
-      result.alignment.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(source_length));
+      const auto begin = sentence.alignments.begin() + std::int64_t{at} * sentence.source_length;
+      result.alignment.emplace_back(begin, begin + sentence.source_length);
     }
     at = token.previous;
   }

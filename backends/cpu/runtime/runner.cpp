@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 
 #include "backends/cpu/simd/table.h"
@@ -143,12 +144,30 @@ void ProgramRunner::give_back_weights_of(const PlannedInstruction& in) const {
 void ProgramRunner::run_kernel(std::uint32_t instruction, const Run& run) const {
   const Kernel& kernel = *program_.kernels[instruction];
   try {
-    if (!states_[instruction]) return kernel.run(plan_.instructions[instruction], run);
-    Run with_state = run;
-    with_state.state = states_[instruction].get();
-    kernel.run(plan_.instructions[instruction], with_state);
+    if (!states_[instruction]) {
+      kernel.run(plan_.instructions[instruction], run);
+    } else {
+      Run with_state = run;
+      with_state.state = states_[instruction].get();
+      kernel.run(plan_.instructions[instruction], with_state);
+    }
   } catch (...) {
     rethrow_for_kernel(instruction);
+  }
+  if (!newest_.empty()) keep_new_rows(instruction);
+}
+
+/// Copies new prefix rows, which a kernel writes to the beginning of a buffer, to their rows of a
+/// store.
+void ProgramRunner::keep_new_rows(std::uint32_t instruction) const {
+  for (const BufferView& result : plan_.instructions[instruction].results) {
+    const Buffer& buffer = plan_.buffers[result.buffer];
+    if (buffer.newest_only || plan_.graph.domain(buffer.domain).kind != DomainKind::prefix)
+      continue;
+    const std::size_t bytes = buffer_bytes(1, buffer.row_elements);
+    std::byte* const rows = buffers_[result.buffer];
+    for (std::size_t h = 0; h < newest_.size(); ++h)
+      std::memcpy(rows + static_cast<std::size_t>(newest_[h]) * bytes, rows + h * bytes, bytes);
   }
 }
 
@@ -176,8 +195,13 @@ Run ProgramRunner::run_of(const RowFrame& frame) const {
   return {kernels_, frame.table(), plan_.buffers, buffers_, indexes_, team_};
 }
 
+bool ProgramRunner::has_states() const {
+  return std::ranges::any_of(states_, [](const auto& state) { return state != nullptr; });
+}
+
 void ProgramRunner::run(RowFrame& frame) {
   const Run run = run_of(frame);
+  newest_ = frame.is_open() ? frame.newest() : std::span<const std::int32_t>{};
   const auto is_scan = [this](std::size_t slot) {
     return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
   };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,9 @@ class ProgramRunner {
   /// Runs the program once.
   void run(RowFrame& frame);
 
+  /// Whether kernels of the program make states for a batch.
+  bool has_states() const;
+
   /// After each instruction of later runs, gives back the pages of files that its weights are in:
   /// for a program that runs once.
   void give_back_weights() { gives_back_ = true; }
@@ -54,6 +58,7 @@ class ProgramRunner {
   Run run_of(const RowFrame& frame) const;
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_kernel(std::uint32_t instruction, const Run& run) const;
+  void keep_new_rows(std::uint32_t instruction) const;
   /// Throws the exception in flight, which names a registered kernel.
   [[noreturn]] void rethrow_for_kernel(std::size_t instruction) const;
   void give_back_weights_of(const PlannedInstruction& in) const;
@@ -71,6 +76,7 @@ class ProgramRunner {
   std::vector<std::vector<std::int32_t>> composed_;
   std::vector<const std::int32_t*> indexes_;
   std::vector<std::unique_ptr<BatchState>> states_;  ///< of kernels, by instruction; or null
+  std::span<const std::int32_t> newest_;  ///< rows of a store for new prefix rows; or empty
   std::vector<NodeTime>* times_ = nullptr;
   bool gives_back_ = false;
 };

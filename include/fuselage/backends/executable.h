@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuselage/backends/batch.h"
+#include "fuselage/backends/place_limits.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/backends/usage.h"
@@ -51,8 +52,8 @@ struct Profile {
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
 };
 
-/// Runs an executable on one batch at a time. Owns all memory of a run. Not thread-safe, but
-/// workers of one executable are independent.
+/// Runs an executable on one batch at a time, or on sentences that come and go. Owns all memory of
+/// a run. Not thread-safe, but workers of one executable are independent.
 class Worker {
  public:
   virtual ~Worker() = default;
@@ -64,6 +65,17 @@ class Worker {
   void begin(std::span<const WordIds> sentences, const StepLimits& limits) {
     begin(Batch{.sentences = sentences}, limits);
   }
+
+  /// Whether sentences can come and go: open(), admit() and release().
+  virtual bool has_places() const { return false; }
+  /// Begins with a store of this size without sentences, in place of a batch. Steps then name
+  /// sentences by their places. Throws OutOfMemory.
+  virtual void open(const PlaceLimits&);
+  /// Runs the source program on a batch and gives its sentences free places of the store.
+  /// Precondition: they fit. Throws as begin() does, and then changes nothing.
+  virtual void admit(const Batch&, std::span<const std::int32_t> places);
+  /// Frees a place and its rows. No later step has hypotheses of its sentence.
+  virtual void release(std::int32_t place);
 
   /// Runs the step program once. Allocates nothing in back-ends that guarantee it.
   virtual void step(const StepInput& input) = 0;

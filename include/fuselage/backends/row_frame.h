@@ -1,16 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "fuselage/backends/batch.h"
 #include "fuselage/backends/batch_rows.h"
+#include "fuselage/backends/place_limits.h"
 #include "fuselage/base/api.h"
 #include "fuselage/graph/distance_table.h"
 #include "fuselage/graph/row_table.h"
 
 namespace FUSELAGE_API fuselage {
+
+class PlacedRows;
 
 /// One step of a search: the live hypotheses, their parents and last words. Parents are distinct;
 /// hypotheses of one parent need not be adjacent.
@@ -33,10 +37,17 @@ bool has_source(const Graph& graph);
 
 /// Maintains the RowTable of a batch: computes the rows of all declared domains and maps from token
 /// ids and from the search's choices.
+///
+/// The sentences of a step are those of one batch, which begin_batch() takes, or they come and go
+/// (open(), admit(), release()): rows of a sentence are then in pages of a store, and only indexes
+/// tell so. New rows of a prefix domain are computed at the beginning of its buffers, for the rows
+/// that first_new() and rows() state, and copied to newest().
 class RowFrame {
  public:
   /// `graph` declares the domains, maps and inputs; all programs split from it share them.
   explicit RowFrame(const Graph& graph);
+  RowFrame(RowFrame&&) noexcept;
+  ~RowFrame();
 
   const RowTable& table() const { return table_; }
   const Graph& graph() const { return graph_; }
@@ -52,8 +63,26 @@ class RowFrame {
   /// The same, and reserves storage for these steps.
   void reserve_steps(const StepLimits& limits);
 
+  /// The domains, maps and inputs can be those of sentences that come and go: source rows are read
+  /// through maps only, and there are no shortlists.
+  static bool can_open(const Graph& graph);
+  /// Begins with an empty store of this size, and reserves storage. Precondition: can_open().
+  void open(const PlaceLimits& limits);
+  bool is_open() const { return places_ != nullptr; }
+  /// Gives the sentences of `batch`, a frame of the same declarations after begin_batch(), the rows
+  /// of free places. Precondition: they fit the store.
+  void admit(const RowFrame& batch, std::span<const std::int32_t> places);
+  /// The row in the store of each row that a sentence or source domain had in the batch that was
+  /// admitted last.
+  std::span<const std::int32_t> placed(DomainId domain) const { return placed_[domain.index]; }
+  /// Frees the rows of a place.
+  void release(std::int32_t place);
+
   /// Sets the rows of step-time domains. Allocates nothing within the reserved limits.
   void begin_step(const StepInput& input);
+
+  /// The prefix row of the newest word of each hypothesis.
+  std::span<const std::int32_t> newest() const { return newest_; }
 
   /// Number of iterations of a scan in this batch: the length of the longest sentence of its
   /// source.
@@ -81,7 +110,11 @@ class RowFrame {
   void add_prefix_pairs(const Domain& pairs, std::int64_t left, std::vector<std::int32_t>& right);
   void forget_prefixes();
   void fill_words(MapId id, std::span<const std::int32_t> words);
-  void extend_prefix(DomainId id);
+  void reserve_step_rows();
+  void place_rows(const RowFrame& batch, std::span<const std::int32_t> places);
+  void place_map(MapId id, std::span<const std::int32_t> index);
+  void extend_prefixes();
+  void add_words(DomainId prefix);
   std::int32_t sentence_of(DomainId id, std::int64_t row) const;
   /// Bound on the pairs of all steps' hypotheses of a sentence with one another's words or tokens.
   std::int64_t max_pairs(const Domain& pairs, const StepLimits& limits) const;
@@ -95,6 +128,9 @@ class RowFrame {
   // The preceding prefix row of each prefix row; -1: none.
   std::vector<std::int32_t> prefix_previous_;
   std::vector<std::int32_t> prefix_position_;
+  std::vector<std::int32_t> newest_, last_newest_;  // prefix rows of the hypotheses of a step
+  std::unique_ptr<PlacedRows> places_;              // null: the sentences are those of one batch
+  std::vector<std::vector<std::int32_t>> placed_;   // by domain
 };
 
 }  // namespace fuselage

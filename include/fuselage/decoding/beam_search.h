@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,9 +15,9 @@
 
 namespace FUSELAGE_API fuselage {
 
-class BestScores;
 class FinalScores;
 class TermAutomaton;
+struct SentenceSearch;
 struct TermState;
 
 /// The coverage of a source token that no word is aligned with.
@@ -95,9 +96,12 @@ using NBest = std::vector<Hypothesis>;
 /// rewriting", section 4). At the length limit a hypothesis ends without its terms; such are last
 /// among the results.
 ///
+/// A search takes batches, or, where has_places() says so, sentences that come and go: between two
+/// steps places of sentences that ended go to others. A result is the same in any case.
+///
 /// Owns a worker and buffers, which search() calls reuse; steps do not allocate. If the worker has
-/// a search of its own, it is used unless alignments or guides are given; the results are the
-/// same.
+/// a search of its own, it is used for batches unless alignments or guides are given; the results
+/// are the same.
 class BeamSearch {
  public:
   /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options);
@@ -128,6 +132,31 @@ class BeamSearch {
   /// Steps of the last search; 0 if the worker searched by itself.
   std::size_t steps() const { return steps_; }
 
+  /// Whether sentences can come and go.
+  bool has_places() const { return worker_->has_places(); }
+  /// Ends all searches and makes a store of `sentences` places, with pages for `source_words` words
+  /// of sentences in all, and rows for the words of hypotheses of sentences of their average
+  /// length. Precondition: has_places(). Throws OutOfMemory.
+  void open(std::int32_t sentences, std::int64_t source_words);
+  /// A place for a sentence of `source_words` words, in the longest of its texts; nullopt if its
+  /// longest possible search does not fit the store beside those of the others.
+  std::optional<std::int32_t> reserve(std::int64_t source_words, const SearchGuide& guide);
+  /// Begins the searches of a batch of sentences in places of their own. Throws as search() does;
+  /// the places are then to be dropped.
+  void admit(const Batch& batch, std::span<const SearchGuide> guides,
+             std::span<const std::int32_t> places);
+  /// Places that are taken.
+  std::size_t taken() const;
+  /// Live hypotheses.
+  std::size_t live() const { return live_.size(); }
+  /// Runs one step of all searches; the places of those that end with it. Throws Error when scores
+  /// are not numbers; open() is needed then.
+  std::span<const std::int32_t> step();
+  /// The result of a search that has ended; frees its place.
+  NBest take(std::int32_t place);
+  /// Ends a search without a result, or one that has not begun, and frees its place.
+  void drop(std::int32_t place);
+
  private:
   struct Live {
     std::int32_t sentence;
@@ -143,43 +172,55 @@ class BeamSearch {
     std::int32_t word;
   };
   /// Of a candidate of a sentence with terms.
-  struct Place {
+  struct Rank {
     std::int64_t bank;  ///< words of terms that it has
     std::size_t rank;   ///< among the candidates of its bank
     std::size_t candidate;
   };
 
   bool keeps_beam() const { return options_.keep_beam && options_.beam_size > 1; }
+  SentenceSearch& of(const Live& live);
+  const SentenceSearch& of(const Live& live) const;
   /// Words at the beginning of a hypothesis that do not count in its length.
-  std::int32_t not_counted(std::int32_t sentence) const;
+  std::int32_t not_counted(const SentenceSearch& sentence) const;
   std::int32_t length_limit(std::int32_t source_length) const;
-  void take_guides(const Batch& batch, std::span<const SearchGuide> guides);
+  std::int64_t words_for(std::int64_t source_words, std::size_t prefix) const;
+  void begin_sentence(SentenceSearch& sentence, std::int32_t source_length,
+                      const SearchGuide& guide);
+  void reserve_record(SentenceSearch& sentence) const;
+  void begin_batch(const Batch& batch, std::span<const SearchGuide> guides);
   void list_words(const Batch& batch);
-  void reserve(const Batch& batch);
+  void reserve_steps(std::size_t sentences);
+  void free_place(std::int32_t place);
+  void begin_search(std::int32_t sentence);
   void search_by_steps();
   void run_step();
   void expand();
+  void expand_sentence(std::size_t begin, std::size_t end);
   void take_forced(std::size_t row, std::int32_t word);
-  std::int32_t prefix_length(std::int32_t sentence) const;
+  TermState after(const SentenceSearch& sentence, std::size_t row, std::int32_t word) const;
   void force_ends(std::size_t begin, std::size_t end);
   void collect_candidates(std::size_t begin, std::size_t end, bool may_be_short);
   bool has_candidate() const;
   void add_term_candidates(std::size_t row);
-  void order_candidates(std::int32_t sentence, std::size_t width);
+  void order_candidates(const SentenceSearch& sentence, std::size_t width);
   void divide_beam(const TermAutomaton& terms, std::size_t width);
-  bool has_terms_in(std::int32_t sentence) const;
   void take_candidates(std::size_t begin, std::size_t end);
-  void keep_alignment(std::int64_t row);
-  void keep_model_scores(std::size_t row, std::int32_t word);
+  void keep_alignment(SentenceSearch& sentence, std::int64_t row);
+  void keep_model_scores(SentenceSearch& sentence, std::size_t row, std::int32_t word);
   float listed_score(std::size_t output, std::size_t row, std::int32_t word) const;
   float model_score(std::size_t model, std::size_t row, std::int32_t word) const;
-  std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
-  float final_score(const SearchRecord::Finished& finished) const;
-  float coverage(const SearchRecord::Finished& finished) const;
-  void drop_if_decided(std::int32_t sentence, std::size_t first_open, std::size_t first_finished);
-  bool is_decided(std::int32_t sentence, std::span<const Live> open, const BestScores& best) const;
-  bool has_all_terms(const SearchRecord::Finished& finished) const;
-  Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
+  NBest n_best(const SentenceSearch& sentence, std::span<const SearchRecord::Token> tokens) const;
+  float final_score(const SentenceSearch& sentence, const SearchRecord::Finished& finished) const;
+  float coverage(const SentenceSearch& sentence, const SearchRecord::Finished& finished) const;
+  bool ends_searches() const { return options_.early_stop || keeps_beam(); }
+  void drop_if_decided(SentenceSearch& sentence, std::size_t first_open,
+                       std::size_t first_finished);
+  bool is_decided(const SentenceSearch& sentence, std::span<const Live> open) const;
+  bool has_all_terms(const SentenceSearch& sentence, const SearchRecord::Finished& finished,
+                     std::span<const SearchRecord::Token> tokens) const;
+  Hypothesis trace_back(const SentenceSearch& sentence, const SearchRecord::Finished& finished,
+                        std::span<const SearchRecord::Token> tokens) const;
   bool suppressed(std::int32_t word) const;
 
   SearchOptions options_;
@@ -187,28 +228,23 @@ class BeamSearch {
   std::size_t steps_ = 0;
   std::size_t best_scores_, best_words_, alignment_output_ = 0, listed_scores_ = 0;
 
-  std::span<const SearchGuide> guides_;  ///< of the current batch
-  std::vector<SearchGuide> own_guides_;  ///< guides_ with the beginning
   SearchSettings settings_;
-  SearchRecord record_;
+  SearchRecord record_;                    ///< of a search that the worker runs by itself
+  std::vector<SentenceSearch> sentences_;  ///< of a batch, or by place
+  std::vector<std::int32_t> free_places_, ended_;
+  std::int64_t free_source_rows_ = 0, free_words_ = 0;  ///< of the store
   std::vector<Live> live_, next_live_;
   std::vector<Candidate> candidates_;
-  std::vector<TermAutomaton> terms_;             ///< of each sentence; empty without any
   std::vector<TermState> states_, next_states_;  ///< of live_ and next_live_
-  std::vector<Place> places_;
+  std::vector<Rank> ranks_;
   std::unique_ptr<FinalScores> final_scores_;
-  std::vector<BestScores>
-      best_finished_;  ///< of each sentence; empty if searches do not stop early
-  std::vector<float> alignments_;
-  std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
   mutable std::vector<float> covered_;         ///< of each source token, while a score is computed
   std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step
   std::vector<std::size_t> model_outputs_;     ///< of each model of an ensemble
-  std::vector<float> model_scores_;            ///< sums up to each token, model by model
+  bool with_guides_ = false;                   ///< a sentence of the batch has a guide
   bool with_shortlists_ = false;               ///< the current batch has shortlists
   std::vector<WordIds> lists_;                 ///< words listed for each sentence, ascending
   std::vector<std::int64_t> list_begin_;       ///< offset in outputs for them per row of the step
-  std::vector<std::int32_t> source_lengths_;
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
 };
 

@@ -1,0 +1,101 @@
+// BeamSearch: sentences that come and go.
+
+#include <algorithm>
+
+#include "decoding/search/final_scores.h"
+#include "decoding/search/sentence_search.h"
+#include "fuselage/backends/place_limits.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+
+namespace fuselage {
+
+void BeamSearch::open(std::int32_t sentences, std::int64_t source_words) {
+  const std::int64_t average = (source_words + sentences - 1) / sentences;
+  const PlaceLimits limits{.sentences = sentences,
+                           .hypotheses = options_.beam_size,
+                           .source_rows = sentences * PlaceLimits::rows_for(average),
+                           .words = sentences * words_for(average, options_.beginning.size())};
+  sentences_.clear();
+  free_places_.clear();
+  worker_->open(limits);
+  sentences_.resize(static_cast<std::size_t>(sentences));
+  for (std::int32_t place = sentences; place-- > 0;) free_places_.push_back(place);
+  free_source_rows_ = limits.source_rows;
+  free_words_ = limits.words;
+  with_guides_ = with_shortlists_ = false;
+  lists_.clear();
+  reserve_steps(sentences_.size());
+}
+
+std::optional<std::int32_t> BeamSearch::reserve(std::int64_t source_words,
+                                                const SearchGuide& guide) {
+  const std::int64_t rows = PlaceLimits::rows_for(source_words);
+  const std::int64_t words =
+      words_for(source_words, guide.prefix.size() + options_.beginning.size());
+  if (free_places_.empty() || rows > free_source_rows_ || words > free_words_) return std::nullopt;
+  const std::int32_t place = free_places_.back();
+  free_places_.pop_back();
+  free_source_rows_ -= rows;
+  free_words_ -= words;
+  SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
+  sentence.store_rows = rows;
+  sentence.store_words = words;
+  return place;
+}
+
+void BeamSearch::admit(const Batch& batch, std::span<const SearchGuide> guides,
+                       std::span<const std::int32_t> places) {
+  check(places.size() == batch.size(), "every sentence has a place");
+  check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
+  const SearchGuide none;
+  for (std::size_t s = 0; s < places.size(); ++s)
+    begin_sentence(sentences_[static_cast<std::size_t>(places[s])],
+                   static_cast<std::int32_t>(batch.sentences[s].size()),
+                   guides.empty() ? none : guides[s]);
+  worker_->admit(batch, places);
+  for (const std::int32_t place : places) {
+    SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
+    sentence.in_store = true;
+    reserve_record(sentence);
+    begin_search(place);
+  }
+}
+
+std::size_t BeamSearch::taken() const { return sentences_.size() - free_places_.size(); }
+
+std::span<const std::int32_t> BeamSearch::step() {
+  run_step();
+  expand();
+  return ended_;
+}
+
+NBest BeamSearch::take(std::int32_t place) {
+  const SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
+  NBest result = n_best(sentence, sentence.record.tokens);
+  free_place(place);
+  return result;
+}
+
+void BeamSearch::drop(std::int32_t place) {
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < live_.size(); ++row) {
+    if (live_[row].sentence == place) continue;
+    live_[kept] = live_[row];
+    states_[kept++] = states_[row];
+  }
+  live_.resize(kept);
+  states_.resize(kept);
+  free_place(place);
+}
+
+void BeamSearch::free_place(std::int32_t place) {
+  SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
+  if (sentence.in_store) worker_->release(place);
+  sentence.in_store = false;
+  free_source_rows_ += sentence.store_rows;
+  free_words_ += sentence.store_words;
+  free_places_.push_back(place);
+}
+
+}  // namespace fuselage
