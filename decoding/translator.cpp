@@ -1,5 +1,3 @@
-#include "fuselage/decoding/translator.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,27 +5,19 @@
 #include <span>
 #include <utility>
 
-#include "decoding/lines/batching.h"
-#include "decoding/lines/guide_encoder.h"
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_pipeline.h"
 #include "decoding/lines/line_reader.h"
-#include "decoding/lines/shared_log.h"
-#include "decoding/lines/source_encoder.h"
-#include "decoding/lines/unknown_replacement.h"
-#include "decoding/lines/vocabulary_pair.h"
 #include "decoding/lines/word_ranks.h"
 #include "decoding/resolve_options.h"
 #include "decoding/sampling_streams.h"
-#include "decoding/search/search_pool.h"
 #include "decoding/translation_notes.h"
+#include "decoding/translator_impl.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
-#include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/models/load_model.h"
 #include "models/architectures/scores.h"
-#include "text/shortlist/shortlist.h"
 
 namespace fuselage {
 namespace {
@@ -120,54 +110,6 @@ Translation untranslated(const EncodedLine& line) {
 }
 
 }  // namespace
-
-class Translator::Impl : public State {
- public:
-  Impl(Model model, TranslatorOptions options);
-
-  void run(const Lines& lines, const Sink& sink, const InputReady& ready) const;
-  Translation translate(std::string_view line, const LineGuide& guide) const;
-
-  std::string target_word(std::int32_t id) const {
-    return std::string(vocabularies_.target->word(id));
-  }
-
-  const TranslatorOptions& options() const override { return options_; }
-  const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
-  MemoryUse memory() const override { return executable_->memory(); }
-  std::vector<TableUse> table_use() const override { return executable_->table_use(); }
-
- private:
-  void load_shortlist(std::int64_t words);
-  void load_guides();
-  void note_host_search();
-  EncodedLine encode(std::string_view line, std::size_t number, const LineGuide& guide) const;
-  EncodedLine encode_guided(std::string_view line, std::size_t number,
-                            const LineGuide& guide) const;
-  BatchBounds fastest_batches() const;
-  BatchBounds first_bounds() const;
-  Workload workload() const;
-  std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
-  std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
-  std::vector<NBest> draw_samples(BeamSearch& search, std::span<const EncodedLine> lines) const;
-  std::vector<Translation> translate_batch(BeamSearch& search,
-                                           std::vector<EncodedLine>& batch) const;
-  Translation empty_translation(const EncodedLine& line) const;
-  Translation make_translation(const EncodedLine& line, NBest hypotheses) const;
-
-  TranslatorOptions options_;
-  bool right_left_;
-  VocabularyPair vocabularies_;
-  SearchOptions search_;
-  std::unique_ptr<const SourceEncoder> encoder_;
-  std::unique_ptr<const UnknownReplacement> replacement_;  ///< null: unknown words stay
-  std::unique_ptr<const GuideEncoder> guide_encoder_;      ///< null: no guides
-  std::unique_ptr<const Shortlist> shortlist_;             ///< null: no shortlist
-  std::unique_ptr<const Executable> executable_;
-  std::unique_ptr<SearchPool> pool_;
-  std::shared_ptr<BatchTuner> tuner_;
-  SharedLog log_;
-};
 
 Translator::Impl::Impl(Model model, TranslatorOptions options)
     : options_(resolved(std::move(options), model)),
@@ -380,6 +322,30 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
   log_.write(tuner_->take_notes());
 }
 
+/// The guides of the lines that have words.
+std::vector<SearchGuide> Translator::Impl::guides_of(std::span<const EncodedLine> lines) const {
+  std::vector<SearchGuide> guides;
+  if (guide_encoder_)
+    for (const EncodedLine& line : lines)
+      if (!line.empty()) guides.push_back(line.guide);
+  return guides;
+}
+
+std::size_t Translator::Impl::words_of(const EncodedLine& line) const {
+  std::size_t longest = line.words.size() + encoder_->frame().size();
+  for (const WordIds& words : line.further) longest = std::max(longest, words.size());
+  return longest;
+}
+
+void Translator::Impl::admit(BeamSearch& search, std::span<const EncodedLine> lines,
+                             std::span<const std::int32_t> places) const {
+  const SourceBatch source(*encoder_, lines);
+  Batch input = source.batch();
+  const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
+  input.shortlists = shortlists;
+  search.admit(input, guides_of(lines), places);
+}
+
 /// The results of the lines that have words.
 std::vector<NBest> Translator::Impl::search_batch(BeamSearch& search,
                                                   std::span<const EncodedLine> lines) const {
@@ -388,10 +354,7 @@ std::vector<NBest> Translator::Impl::search_batch(BeamSearch& search,
   if (input.sentences.empty()) return {};
   const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
   input.shortlists = shortlists;
-  std::vector<SearchGuide> guides;
-  if (guide_encoder_)
-    for (const EncodedLine& line : lines)
-      if (!line.empty()) guides.push_back(line.guide);
+  const std::vector<SearchGuide> guides = guides_of(lines);
   if (!options_.sampling) return search.search(input, guides);
   std::vector<std::uint64_t> streams;
   for (const EncodedLine& line : lines)

@@ -149,6 +149,8 @@ class Translator : public ModelHandle<TranslatorOptions> {
   std::string target_word(std::int32_t id) const;
 
  private:
+  friend class TranslationQueue;
+
   class Impl;
   const Impl& impl() const;
 };

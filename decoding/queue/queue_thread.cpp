@@ -1,0 +1,178 @@
+#include "decoding/queue/queue_thread.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fuselage/base/error.h"
+
+namespace fuselage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+QueueThread::QueueThread(BeamSearch& search, const LineSearches& lines, WaitingLines& waiting,
+                         QueueCounts& counts, Size size)
+    : search_(search), lines_(lines), waiting_(waiting), counts_(counts), size_(size) {}
+
+void QueueThread::run() {
+  while (!waiting_.is_closed()) {
+    if (size_.by_batch) {
+      run_batch();
+      continue;
+    }
+    top_up();
+    drop_refused();
+    if (!running_.empty()) step();
+  }
+  fail_all(std::make_exception_ptr(Cancelled("the queue was closed")));
+}
+
+void QueueThread::run_batch() {
+  const QueuedLines lines = still_wanted(waiting_.take(size_.places, /*wait=*/true));
+  if (lines.empty()) return;
+  std::vector<EncodedLine> batch;
+  for (const auto& line : lines) batch.push_back(line->line);
+  std::vector<Translation> results;
+  std::exception_ptr error;
+  try {
+    results = lines_.batch(search_, batch);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  results.resize(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) finish(*lines[i], std::move(results[i]), error);
+}
+
+/// Begins waiting lines while places are free. A line that does not fit waits, and those behind it
+/// wait with it.
+void QueueThread::top_up() {
+  const std::size_t free = size_.places - running_.size();
+  if (free == 0) return;
+  QueuedLines lines = still_wanted(waiting_.take(free, /*wait=*/running_.empty()));
+  if (lines.empty()) return;
+  if (running_.empty() && !make_room_for(*lines.front())) lines.erase(lines.begin());
+  std::vector<std::int32_t> places;
+  for (const auto& line : lines) {
+    const auto words = static_cast<std::int64_t>(lines_.words(line->line));
+    const auto place = search_.reserve(words, line->line.guide);
+    if (!place) break;
+    places.push_back(*place);
+  }
+  const auto fitting = lines.begin() + std::ssize(places);
+  if (fitting != lines.end()) waiting_.put_back(QueuedLines(fitting, lines.end()));
+  lines.erase(fitting, lines.end());
+  if (!lines.empty()) admit(std::move(lines), std::move(places));
+}
+
+void QueueThread::open(std::int64_t source_words) {
+  source_words_ = 0;
+  while (true) {
+    try {
+      search_.open(static_cast<std::int32_t>(size_.places), source_words);
+      source_words_ = source_words;
+      return;
+    } catch (const OutOfMemory&) {
+      if (size_.places == 1) throw;
+      size_.places = (size_.places + 1) / 2;
+    }
+  }
+}
+
+/// While nothing runs: makes a store that is large enough for a line. False: there is no memory for
+/// it, and the line is finished with the error.
+bool QueueThread::make_room_for(const QueuedLine& line) {
+  const auto words = static_cast<std::int64_t>(lines_.words(line.line));
+  auto needed = std::max(static_cast<std::int64_t>(size_.places) * kAverageWords, words);
+  try {
+    if (source_words_ == 0) open(needed);
+    // A long prefix needs more words of hypotheses than the line itself.
+    while (true) {
+      if (const auto place = search_.reserve(words, line.line.guide)) {
+        search_.drop(*place);
+        return true;
+      }
+      needed = std::max(needed, 2 * source_words_);
+      open(needed);
+    }
+  } catch (...) {
+    finish(line, {}, std::current_exception());
+    return false;
+  }
+}
+
+void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
+  std::vector<EncodedLine> encoded;
+  for (const auto& line : lines) encoded.push_back(line->line);
+  try {
+    lines_.admit(search_, encoded, places);
+  } catch (...) {
+    if (lines.size() > 1) {
+      admit_one_by_one(lines, places);
+      return;
+    }
+    search_.drop(places.front());
+    finish(*lines.front(), {}, std::current_exception());
+    return;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    running_.push_back({places[i], std::move(lines[i])});
+}
+
+/// After an error of several lines together, which may be that of one, or want of memory.
+void QueueThread::admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places) {
+  for (std::size_t i = 0; i < lines.size(); ++i) admit({lines[i]}, {places[i]});
+}
+
+/// Finishes lines that are not to be translated any more, also those that wait.
+void QueueThread::drop_refused() {
+  const auto now = Clock::now();
+  still_wanted(waiting_.take_expired(now));
+  std::erase_if(running_, [&](const Running& running) {
+    const std::exception_ptr refusal = running.line->refusal(now);
+    if (!refusal) return false;
+    search_.drop(running.place);
+    finish(*running.line, {}, refusal);
+    return true;
+  });
+}
+
+void QueueThread::step() {
+  ++counts_.steps;
+  counts_.sentence_steps += running_.size();
+  try {
+    for (const std::int32_t place : search_.step()) {
+      const auto at = std::ranges::find(running_, place, &Running::place);
+      const std::shared_ptr<QueuedLine> line = std::move(at->line);
+      running_.erase(at);
+      finish(*line, lines_.translation(line->line, search_.take(place)), nullptr);
+    }
+  } catch (...) {
+    fail_all(std::current_exception());
+    source_words_ = 0;
+  }
+}
+
+void QueueThread::fail_all(const std::exception_ptr& error) {
+  for (const Running& running : std::exchange(running_, {})) finish(*running.line, {}, error);
+}
+
+void QueueThread::finish(const QueuedLine& line, Translation&& translation,
+                         const std::exception_ptr& error) {
+  if (!error) ++counts_.translated;
+  line.done(std::move(translation), error);
+  waiting_.finished(1);
+}
+
+QueuedLines QueueThread::still_wanted(QueuedLines lines) {
+  const auto now = Clock::now();
+  std::erase_if(lines, [&](const std::shared_ptr<QueuedLine>& line) {
+    const std::exception_ptr refusal = line->refusal(now);
+    if (refusal) finish(*line, {}, refusal);
+    return refusal != nullptr;
+  });
+  return lines;
+}
+
+}  // namespace fuselage
