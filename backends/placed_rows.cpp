@@ -1,5 +1,7 @@
 #include "backends/placed_rows.h"
 
+#include <utility>
+
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -26,16 +28,15 @@ void RowPages::give(std::span<const std::int32_t> rows) {
     free_.push_back(rows[at]);
 }
 
-PlacedRows::PlacedRows(const PlaceLimits& limits, std::size_t domains)
-    : limits_(limits),
-      pages_(domains, RowPages(0, limits.source_rows, PlaceLimits::kPageRows)),
-      source_(domains,
-              std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(limits.sentences))),
+PlacedRows::PlacedRows(const PlaceLimits& limits, std::vector<RowPages> pages)
+    : pages_(std::move(pages)),
+      rows_(pages_.size(),
+            std::vector<std::vector<std::int32_t>>(static_cast<std::size_t>(limits.sentences))),
       word_rows_(std::int64_t{limits.sentences} * limits.hypotheses, limits.words, 1),
       words_(static_cast<std::size_t>(limits.sentences)) {}
 
-void PlacedRows::take_source(std::size_t domain, std::int32_t place, std::int64_t tokens) {
-  pages_[domain].take(tokens, source_[domain][static_cast<std::size_t>(place)]);
+void PlacedRows::take_rows(std::size_t domain, std::int32_t place, std::int64_t count) {
+  pages_[domain].take(count, rows_[domain][static_cast<std::size_t>(place)]);
 }
 
 std::int32_t PlacedRows::take_word(std::int32_t place) {
@@ -47,8 +48,8 @@ std::int32_t PlacedRows::take_word(std::int32_t place) {
 void PlacedRows::release(std::int32_t place) {
   const auto at = static_cast<std::size_t>(place);
   for (std::size_t domain = 0; domain < pages_.size(); ++domain) {
-    pages_[domain].give(source_[domain][at]);
-    source_[domain][at].clear();
+    pages_[domain].give(rows_[domain][at]);
+    rows_[domain][at].clear();
   }
   word_rows_.give(words_[at]);
   words_[at].clear();

@@ -28,18 +28,17 @@ class RowPages {
   std::vector<std::int32_t> free_;  ///< first rows of free pages, the next one last
 };
 
-/// The rows of the sentences in a store: pages of source rows, one list for each source domain, and
-/// a row for each word of a hypothesis.
+/// The rows of the sentences in a store: pages for source tokens and shortlists, and a row for each
+/// word of a hypothesis.
 class PlacedRows {
  public:
-  PlacedRows(const PlaceLimits& limits, std::size_t domains);
+  /// `pages` are those of each domain.
+  PlacedRows(const PlaceLimits& limits, std::vector<RowPages> pages);
 
-  const PlaceLimits& limits() const { return limits_; }
-
-  /// Takes the rows of `tokens` source tokens for a place.
-  void take_source(std::size_t domain, std::int32_t place, std::int64_t tokens);
-  std::span<const std::int32_t> source_rows(std::size_t domain, std::int32_t place) const {
-    return source_[domain][static_cast<std::size_t>(place)];
+  /// Takes `count` rows of a domain for a place.
+  void take_rows(std::size_t domain, std::int32_t place, std::int64_t count);
+  std::span<const std::int32_t> rows(std::size_t domain, std::int32_t place) const {
+    return rows_[domain][static_cast<std::size_t>(place)];
   }
   /// Takes a row for a word. Rows below PlaceLimits::sentences × hypotheses are those of the step
   /// at hand and are never given.
@@ -49,9 +48,8 @@ class PlacedRows {
   void release(std::int32_t place);
 
  private:
-  PlaceLimits limits_;
-  std::vector<RowPages> pages_;                                 ///< by domain
-  std::vector<std::vector<std::vector<std::int32_t>>> source_;  ///< by domain and place
+  std::vector<RowPages> pages_;                               ///< by domain
+  std::vector<std::vector<std::vector<std::int32_t>>> rows_;  ///< by domain and place
   RowPages word_rows_;
   std::vector<std::vector<std::int32_t>> words_;  ///< by place
 };

@@ -115,6 +115,10 @@ void RowFrame::fill_tokens(DomainId id) {
       map.index.push_back(static_cast<std::int32_t>(s));
     }
   map.segments.assign(begin.begin(), begin.end());
+  rows.lists.clear();
+  if (graph_.domain(id).kind == DomainKind::shortlist)
+    for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+      rows.lists.push_back({begin[s], begin[s + 1] - begin[s]});
 }
 
 void RowFrame::fill_positions(MapId id) {
@@ -220,7 +224,7 @@ void RowFrame::add_token_pairs(const Domain& pairs, std::int64_t left,
                                std::vector<std::int32_t>& right) {
   const auto sentence = static_cast<std::size_t>(sentence_of(pairs.left, left));
   if (places_) {
-    const auto rows = places_->source_rows(pairs.right.index, static_cast<std::int32_t>(sentence));
+    const auto rows = places_->rows(pairs.right.index, static_cast<std::int32_t>(sentence));
     right.insert(right.end(), rows.begin(), rows.end());
     return;
   }

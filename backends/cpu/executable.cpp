@@ -77,18 +77,15 @@ class CpuWorker : public Worker {
       refuse_batch(batch, limits);
     }
     count_arena();
-    source_.begin_kernels(frame_);
-    source_.run(frame_);
-    if (profile_) ++profile_->batches;
+    run_source(frame_, batch.size());
     const auto& outputs = source_graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       step_.set_import(outputs[i].name, source_.output(i));
     step_.begin_kernels(frame_);
+    step_.add_sentences(frame_, all_sentences_);
   }
 
-  bool has_places() const override {
-    return RowFrame::can_open(step_graph_) && imports_.can_open() && !step_.has_states();
-  }
+  bool has_places() const override { return imports_.can_open() && step_.takes_more_sentences(); }
 
   void open(const PlaceLimits& limits) override {
     expect_stack();
@@ -97,6 +94,7 @@ class CpuWorker : public Worker {
       step_.plan_batch(frame_);
       step_.begin_batch(frame_);
       imports_.open(frame_, step_);
+      step_.begin_kernels(frame_);
     } catch (const std::bad_alloc&) {
       refuse_places(limits);
     } catch (const std::length_error&) {
@@ -115,13 +113,12 @@ class CpuWorker : public Worker {
       refuse_batch(batch, {});
     }
     count_arena();
-    source_.begin_kernels(arriving_);
-    source_.run(arriving_);
-    if (profile_) ++profile_->batches;
+    run_source(arriving_, batch.size());
     frame_.admit(arriving_, places);
     const auto& outputs = source_graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       imports_.keep(outputs[i].name, source_.output(i), frame_);
+    step_.add_sentences(frame_, places);
   }
 
   void release(std::int32_t place) override { frame_.release(place); }
@@ -145,6 +142,15 @@ class CpuWorker : public Worker {
   }
 
  private:
+  void run_source(RowFrame& frame, std::size_t sentences) {
+    all_sentences_.resize(sentences);
+    std::iota(all_sentences_.begin(), all_sentences_.end(), 0);
+    source_.begin_kernels(frame);
+    source_.add_sentences(frame, all_sentences_);
+    source_.run(frame);
+    if (profile_) ++profile_->batches;
+  }
+
   void count_arena() {
     arena_.store(source_.capacity() + step_.capacity() + imports_.size_bytes(),
                  std::memory_order_relaxed);
@@ -196,6 +202,7 @@ class CpuWorker : public Worker {
   std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
   cpu::PlacedImports imports_;
+  std::vector<std::int32_t> all_sentences_;  ///< of a batch: 0, 1, …
   Profile* profile_;
   std::atomic<std::size_t>& arena_;
 };

@@ -111,7 +111,12 @@ void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> gu
   with_guides_ = std::ranges::any_of(sentences_, [](const SentenceSearch& sentence) {
     return sentence.prefix_length() > 0 || !sentence.terms.empty();
   });
-  list_words(batch);
+  with_shortlists_ = !batch.shortlists.empty();
+  lists_.clear();
+  if (has_lists())
+    for (std::size_t s = 0; s < count; ++s)
+      lists_.push_back(
+          listed_words(sentences_[s], with_shortlists_ ? batch.shortlists[s] : WordIds()));
   settings_.length_limits.clear();
   StepLimits limits;
   for (const SentenceSearch& sentence : sentences_) {
@@ -186,22 +191,16 @@ void BeamSearch::reserve_steps(std::size_t sentences) {
   list_begin_.reserve(rows + 1);
 }
 
-/// A sentence lists the words of its shortlist, and those whose scores the search reads.
-void BeamSearch::list_words(const Batch& batch) {
-  with_shortlists_ = !batch.shortlists.empty();
-  lists_.assign(batch.shortlists.begin(), batch.shortlists.end());
-  if (!with_shortlists_ && !options_.guided) return;
-  lists_.resize(batch.size());
-  if (!with_guides_) return;
-  for (std::size_t s = 0; s < sentences_.size(); ++s) {
-    WordIds& list = lists_[s];
-    const SearchGuide& guide = sentences_[s].guide;
-    list.insert(list.end(), guide.prefix.begin(), guide.prefix.end());
-    for (const TermForms& forms : guide.terms)
-      for (const WordIds& form : forms) list.insert(list.end(), form.begin(), form.end());
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
+/// The words of a sentence's shortlist, if it has one, and those whose scores the search reads.
+WordIds BeamSearch::listed_words(const SentenceSearch& sentence, WordIds list) {
+  const SearchGuide& guide = sentence.guide;
+  if (guide.prefix.empty() && guide.terms.empty()) return list;
+  list.insert(list.end(), guide.prefix.begin(), guide.prefix.end());
+  for (const TermForms& forms : guide.terms)
+    for (const WordIds& form : forms) list.insert(list.end(), form.begin(), form.end());
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
 }
 
 std::int32_t BeamSearch::length_limit(std::int32_t source_length) const {

@@ -1,6 +1,6 @@
 // BeamSearch: sentences that come and go.
 
-#include <algorithm>
+#include <utility>
 
 #include "decoding/search/final_scores.h"
 #include "decoding/search/sentence_search.h"
@@ -23,8 +23,7 @@ void BeamSearch::open(std::int32_t sentences, std::int64_t source_words) {
   for (std::int32_t place = sentences; place-- > 0;) free_places_.push_back(place);
   free_source_rows_ = limits.source_rows;
   free_words_ = limits.words;
-  with_guides_ = with_shortlists_ = false;
-  lists_.clear();
+  lists_.assign(sentences_.size(), {});
   reserve_steps(sentences_.size());
 }
 
@@ -53,7 +52,17 @@ void BeamSearch::admit(const Batch& batch, std::span<const SearchGuide> guides,
     begin_sentence(sentences_[static_cast<std::size_t>(places[s])],
                    static_cast<std::int32_t>(batch.sentences[s].size()),
                    guides.empty() ? none : guides[s]);
-  worker_->admit(batch, places);
+  with_shortlists_ = !batch.shortlists.empty();
+  std::vector<WordIds> lists;
+  if (has_lists())
+    for (std::size_t s = 0; s < places.size(); ++s)
+      lists.push_back(listed_words(sentences_[static_cast<std::size_t>(places[s])],
+                                   with_shortlists_ ? batch.shortlists[s] : WordIds()));
+  Batch listing = batch;
+  listing.shortlists = lists;
+  worker_->admit(listing, places);
+  for (std::size_t s = 0; s < lists.size(); ++s)
+    lists_[static_cast<std::size_t>(places[s])] = std::move(lists[s]);
   for (const std::int32_t place : places) {
     SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
     sentence.in_store = true;

@@ -38,38 +38,59 @@ std::vector<float> scales_of(const PackedList& list) {
   return {scales, scales + list.matrix->n()};
 }
 
+using Words = PackedLists::Words;
+
 TEST(PackedLists, HaveTheColumnsAndBiasesOfEachSentence) {
   const Columns matrix(10, 5);
-  const std::vector<std::int32_t> words = {1, 4, 9, 0, 4}, begin = {0, 3, 3, 5};
+  const std::vector<std::int32_t> first = {1, 4, 9}, last = {0, 4}, other = {7};
   PackedLists lists;
-  lists.pack(matrix.get(), matrix.bias.data(), {begin.data(), 3}, words);
+  lists.add(matrix.get(), matrix.bias.data(), std::vector<Words>{{0, first}, {1, {}}, {2, last}});
   EXPECT_THAT(scales_of(lists.of(0)), ElementsAre(2, 5, 10));
   EXPECT_THAT(std::vector(lists.of(0).bias, lists.of(0).bias + 3), ElementsAre(1, 2.5, 5));
   EXPECT_EQ(lists.of(1).matrix->n(), 0u);
   EXPECT_THAT(scales_of(lists.of(2)), ElementsAre(1, 5));
   EXPECT_THAT(std::vector(lists.of(2).bias, lists.of(2).bias + 2), ElementsAre(0.5, 2.5));
+  // Another sentence in the place of the first.
+  lists.add(matrix.get(), matrix.bias.data(), std::vector<Words>{{0, other}});
+  EXPECT_THAT(scales_of(lists.of(0)), ElementsAre(8));
+  EXPECT_THAT(scales_of(lists.of(2)), ElementsAre(1, 5));
   // Another batch, without biases.
-  const std::vector<std::int32_t> other = {7}, one = {0, 1};
-  lists.pack(matrix.get(), nullptr, {one.data(), 1}, other);
+  lists.clear();
+  EXPECT_EQ(lists.of(2).matrix, nullptr);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{0, other}});
   EXPECT_THAT(scales_of(lists.of(0)), ElementsAre(8));
   EXPECT_EQ(lists.of(0).bias, nullptr);
 }
 
 TEST(PackedLists, AreNotMadeOfTooManyColumns) {
   const Columns matrix(2, 1024);
-  const std::vector<std::int32_t> few = {0, 1}, few_begin = {0, 2};
-  std::vector<std::int32_t> many, begin;
-  for (std::size_t i = 0; i <= PackedLists::kMaxBytes / 1024; ++i) {
-    begin.push_back(static_cast<std::int32_t>(i));
-    many.push_back(1);
-  }
+  const std::vector<std::int32_t> few = {0, 1}, half(PackedLists::kMaxBytes / 1024 / 2 + 100, 1);
   PackedLists lists;
-  lists.pack(matrix.get(), nullptr, {few_begin.data(), 1}, few);
-  EXPECT_NE(lists.of(0).matrix, nullptr);
-  lists.pack(matrix.get(), nullptr, {begin.data(), begin.size() - 1}, many);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{3, few}});
+  EXPECT_NE(lists.of(3).matrix, nullptr);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{0, half}, {1, half}, {2, few}});
   EXPECT_EQ(lists.of(0).matrix, nullptr);
-  lists.pack(matrix.get(), nullptr, {few_begin.data(), 1}, few);
-  EXPECT_THAT(scales_of(lists.of(0)), ElementsAre(1, 2));
+  EXPECT_EQ(lists.of(2).matrix, nullptr) << "all or none of those that come together";
+  EXPECT_NE(lists.of(3).matrix, nullptr);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{0, half}});
+  EXPECT_NE(lists.of(0).matrix, nullptr);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{1, half}});
+  EXPECT_EQ(lists.of(1).matrix, nullptr);
+  lists.add(matrix.get(), nullptr, std::vector<Words>{{0, few}, {1, half}});
+  EXPECT_NE(lists.of(1).matrix, nullptr);
+}
+
+TEST(FreeExtents, JoinPartsThatAreAdjacent) {
+  FreeExtents free(100);
+  EXPECT_EQ(free.take(40), 0u);
+  EXPECT_EQ(free.take(30), 40u);
+  EXPECT_EQ(free.take(31), std::nullopt);
+  EXPECT_EQ(free.take(30), 70u);
+  free.give(0, 40);
+  free.give(70, 30);
+  EXPECT_EQ(free.take(41), std::nullopt);
+  free.give(40, 30);
+  EXPECT_EQ(free.take(100), 0u);
 }
 
 }  // namespace

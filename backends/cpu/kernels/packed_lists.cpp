@@ -1,64 +1,69 @@
 #include "backends/cpu/kernels/packed_lists.h"
 
-#include <new>
+#include <algorithm>
+#include <utility>
 
 #include "base/mapped_memory.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 
-std::size_t PackedLists::make_matrices(const MatrixColumns& matrix, const Segments& lists) {
-  std::size_t size = 0;
-  lists_.clear();
-  for (std::size_t i = 0; i < lists.count; ++i) {
-    const auto first = static_cast<std::size_t>(lists.begin[i]);
-    const auto columns = static_cast<std::size_t>(lists.begin[i + 1]) - first;
-    lists_.push_back({PackedMatrix(matrix.dtype, matrix.k, columns), first});
-    size += lists_.back().matrix.size_bytes();
-  }
-  return size;
+void PackedLists::clear() {
+  for (List& list : lists_) forget(list);
 }
 
-void PackedLists::pack(const MatrixColumns& matrix, const float* bias, const Segments& lists,
-                       std::span<const std::int32_t> columns) {
-  const std::size_t size = make_matrices(matrix, lists);
-  if (size > kMaxBytes) {
-    lists_.clear();
+void PackedLists::forget(List& list) {
+  if (list.is_packed) free_.give(list.offset, list.matrix.size_bytes());
+  list.is_packed = false;
+}
+
+void PackedLists::add(const MatrixColumns& matrix, const float* bias,
+                      std::span<const Words> lists) {
+  try {
+    if (!bytes_) bytes_ = allocate_pages(kMaxBytes);
+  } catch (const Error&) {
     return;
   }
-  try {
-    if (size > size_) {
-      size_ = 0;
-      bytes_ = allocate_pages(size);
-      size_ = size;
-    }
-    copy(matrix, bias, columns);
-  } catch (const std::bad_alloc&) {
-    lists_.clear();
-  } catch (const Error&) {
-    lists_.clear();
+  if (!place(matrix, lists)) {
+    for (const Words& words : lists) forget(lists_[words.sentence]);
+    return;
   }
+  for (const Words& words : lists) copy(matrix, bias, words);
 }
 
-void PackedLists::copy(const MatrixColumns& matrix, const float* bias,
-                       std::span<const std::int32_t> columns) {
-  biases_.resize(bias ? columns.size() : 0);
-  for (std::size_t i = 0; i < biases_.size(); ++i)
-    biases_[i] = bias[static_cast<std::size_t>(columns[i])];
-  std::size_t at = 0;
-  for (List& list : lists_) {
-    const PackedMatrix::Bytes to(bytes_, bytes_.get() + at);
-    list.matrix = PackedMatrix::pack_quantized(
-        matrix.dtype, {matrix.data, matrix.stride, columns.data() + list.first}, matrix.k,
-        list.matrix.n(), to);
-    at += list.matrix.size_bytes();
+/// Finds room for all of the lists; false: there is none.
+bool PackedLists::place(const MatrixColumns& matrix, std::span<const Words> lists) {
+  for (const Words& words : lists) {
+    if (words.sentence >= lists_.size()) lists_.resize(words.sentence + 1);
+    forget(lists_[words.sentence]);
   }
+  bool fits = true;
+  for (const Words& words : lists) {
+    List& list = lists_[words.sentence];
+    list.matrix = PackedMatrix(matrix.dtype, matrix.k, words.columns.size());
+    const auto offset = free_.take(list.matrix.size_bytes());
+    list.is_packed = offset.has_value();
+    list.offset = offset.value_or(0);
+    fits = fits && list.is_packed;
+  }
+  return fits;
+}
+
+void PackedLists::copy(const MatrixColumns& matrix, const float* bias, const Words& words) {
+  List& list = lists_[words.sentence];
+  list.matrix = PackedMatrix::pack_quantized(
+      matrix.dtype, {matrix.data, matrix.stride, words.columns.data()}, matrix.k,
+      words.columns.size(), PackedMatrix::Bytes(bytes_, bytes_.get() + list.offset));
+  list.biases.clear();
+  if (bias)
+    for (const std::int32_t column : words.columns)
+      list.biases.push_back(bias[static_cast<std::size_t>(column)]);
 }
 
 PackedList PackedLists::of(std::size_t sentence) const {
-  if (lists_.empty()) return {};
+  if (sentence >= lists_.size() || !lists_[sentence].is_packed) return {};
   const List& list = lists_[sentence];
-  return {&list.matrix, biases_.empty() ? nullptr : biases_.data() + list.first};
+  return {&list.matrix, list.biases.empty() ? nullptr : list.biases.data()};
 }
 
 }  // namespace fuselage::cpu

@@ -5,23 +5,31 @@
 #include <span>
 #include <vector>
 
+#include "backends/cpu/kernels/free_extents.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 
-/// The columns of each sentence's list as a matrix of its own, for all steps of a batch: a step
-/// reads them one after another instead of at scattered places.
+/// The columns of each sentence's list as a matrix of its own, for all its steps: a step reads them
+/// one after another instead of at scattered places.
 class PackedLists final : public BatchState {
  public:
-  /// Copies the columns of the lists, each the `columns` words of a segment, and their biases
-  /// unless `bias` is null. Without memory for them, or if they take more than kMaxBytes, there are
-  /// none.
-  void pack(const MatrixColumns& matrix, const float* bias, const Segments& lists,
-            std::span<const std::int32_t> columns);
+  /// The words of a sentence's list.
+  struct Words {
+    std::size_t sentence;
+    std::span<const std::int32_t> columns;
+  };
 
-  /// The list of a sentence; without a matrix if there are none.
+  /// Forgets all lists.
+  void clear();
+  /// Copies the columns of lists, and their biases unless `bias` is null, in place of the lists
+  /// that these sentences had. Without memory for them, or if they take more of kMaxBytes than is
+  /// free, these sentences have none.
+  void add(const MatrixColumns& matrix, const float* bias, std::span<const Words> lists);
+
+  /// The list of a sentence; without a matrix if it has none.
   PackedList of(std::size_t sentence) const;
 
   /// About half a third-level cache. From memory, columns that several lists name are read faster
@@ -30,18 +38,19 @@ class PackedLists final : public BatchState {
 
  private:
   struct List {
-    PackedMatrix matrix;
-    std::size_t first = 0;  ///< the number of its first bias
+    PackedMatrix matrix{DType::qint8, 0, 0};
+    bool is_packed = false;
+    std::size_t offset = 0;  ///< in bytes_
+    std::vector<float> biases;
   };
 
-  /// Makes all matrices without bytes; returns their size in bytes.
-  std::size_t make_matrices(const MatrixColumns& matrix, const Segments& lists);
-  void copy(const MatrixColumns& matrix, const float* bias, std::span<const std::int32_t> columns);
+  bool place(const MatrixColumns& matrix, std::span<const Words> lists);
+  void forget(List& list);
+  void copy(const MatrixColumns& matrix, const float* bias, const Words& words);
 
-  std::vector<List> lists_;
-  std::vector<float> biases_;
-  PackedMatrix::Bytes bytes_;  ///< of all matrices
-  std::size_t size_ = 0;
+  std::vector<List> lists_;  ///< by sentence
+  PackedMatrix::Bytes bytes_;
+  FreeExtents free_{kMaxBytes};
 };
 
 }  // namespace fuselage::cpu

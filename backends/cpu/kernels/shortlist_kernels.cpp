@@ -1,6 +1,7 @@
 // Output layers with shortlists, and the ranking of scores of shortlisted words.
 
 #include <array>
+#include <vector>
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/packed_lists.h"
@@ -21,8 +22,8 @@ namespace fuselage::cpu {
 namespace {
 
 /// Products of rows with the stored columns of their sentence's shortlist. Columns of 8- and 16-bit
-/// integers are copied once a batch (PackedLists); columns of other types, and those of batches
-/// with too many of them, are read in place. Rows are divided among threads; the rows of a thread
+/// integers are copied once a sentence (PackedLists); columns of other types, and those of too many
+/// sentences together, are read in place. Rows are divided among threads; the rows of a thread
 /// share passes over the matrix.
 class ShortlistProducts : public Kernel {
  public:
@@ -35,9 +36,23 @@ class ShortlistProducts : public Kernel {
     return integers ? std::make_unique<PackedLists>() : nullptr;
   }
 
-  void begin_batch(const PlannedInstruction& in, const Run& run) const override {
-    static_cast<PackedLists*>(run.state)->pack(
-        columns(), bias_of(in, run), segments_of(sentence_, run), run.rows.index(words_[1]));
+  bool takes_more_sentences() const override { return true; }
+
+  void begin_batch(const PlannedInstruction&, const Run& run) const override {
+    static_cast<PackedLists*>(run.state)->clear();
+  }
+
+  void add_sentences(const PlannedInstruction& in, const Run& run,
+                     std::span<const std::int32_t> sentences) const override {
+    const auto words = run.rows.index(words_[1]);
+    std::vector<PackedLists::Words> lists;
+    for (const std::int32_t sentence : sentences) {
+      const RowTable::Range rows = run.rows.list(shortlist_, sentence);
+      lists.push_back({static_cast<std::size_t>(sentence),
+                       words.subspan(static_cast<std::size_t>(rows.first),
+                                     static_cast<std::size_t>(rows.count))});
+    }
+    static_cast<PackedLists*>(run.state)->add(columns(), bias_of(in, run), lists);
   }
 
  protected:
@@ -121,7 +136,8 @@ class ShortlistProducts : public Kernel {
             {.stride = vector_bytes(dtype, k), .k = static_cast<std::size_t>(k), .dtype = dtype}),
         to_(binding.node.as<op::Segments>().to.front()),
         words_(binding.node.as<op::ShortlistWords>().words),
-        sentence_(binding.graph.map_of(binding.graph.map(words_[0]).to, MapKind::structural)) {}
+        shortlist_(binding.graph.map(words_[0]).to),
+        sentence_(binding.graph.map_of(shortlist_, MapKind::structural)) {}
 
   /// Multiply-adds of the products of all pairs.
   std::size_t work_of(const Segments& pairs) const {
@@ -132,7 +148,8 @@ class ShortlistProducts : public Kernel {
   std::shared_ptr<const Tensor> matrix_;  ///< transposed: a row per column
   MatrixColumns columns_;                 ///< without data
   MapId to_;
-  MapPath words_;   ///< from pairs through shortlists to words
+  MapPath words_;  ///< from pairs through shortlists to words
+  DomainId shortlist_;
   MapId sentence_;  ///< from shortlists
 };
 

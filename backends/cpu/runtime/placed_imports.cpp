@@ -23,7 +23,8 @@ PlacedImports::PlacedImports(const ProgramPlan& plan) : plan_(plan) {
 bool PlacedImports::can_open() const {
   return std::ranges::all_of(imports_, [this](const Import& import) {
     const DomainKind kind = plan_.graph.domain(import.buffer->domain).kind;
-    return kind == DomainKind::sentence || kind == DomainKind::source;
+    return kind == DomainKind::sentence || kind == DomainKind::source ||
+           kind == DomainKind::shortlist;
   });
 }
 

@@ -18,7 +18,7 @@ class PlacedImports {
   /// `plan` is that of the step program and must outlive this.
   explicit PlacedImports(const ProgramPlan& plan);
 
-  /// Whether all imports have a row for a sentence or a source token.
+  /// Whether all imports have rows of sentences, source tokens or shortlists.
   bool can_open() const;
   /// Reserves memory for the rows of an open frame. Throws std::bad_alloc.
   void open(const RowFrame& frame, ProgramRunner& step);

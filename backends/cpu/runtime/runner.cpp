@@ -90,16 +90,30 @@ void ProgramRunner::begin_batch(const RowFrame& frame) {
     composed_[i].reserve(static_cast<std::size_t>(frame.max_rows(plan_.indexes[i].from)));
 }
 
-void ProgramRunner::begin_kernels(const RowFrame& frame) {
+/// Calls action(kernel, instruction, run) for the kernels with states.
+template <typename Action>
+void ProgramRunner::for_states(const RowFrame& frame, const Action& action) {
   Run run = run_of(frame);
   for (std::size_t i = 0; i < states_.size(); ++i) {
     run.state = states_[i].get();
     try {
-      if (run.state) program_.kernels[i]->begin_batch(plan_.instructions[i], run);
+      if (run.state) action(*program_.kernels[i], plan_.instructions[i], run);
     } catch (...) {
       rethrow_for_kernel(i);
     }
   }
+}
+
+void ProgramRunner::begin_kernels(const RowFrame& frame) {
+  for_states(frame, [](const Kernel& kernel, const PlannedInstruction& in, const Run& run) {
+    kernel.begin_batch(in, run);
+  });
+}
+
+void ProgramRunner::add_sentences(const RowFrame& frame, std::span<const std::int32_t> sentences) {
+  for_states(frame, [&](const Kernel& kernel, const PlannedInstruction& in, const Run& run) {
+    kernel.add_sentences(in, run, sentences);
+  });
 }
 
 void ProgramRunner::set_import(std::string_view name, const std::byte* data) {
@@ -195,8 +209,10 @@ Run ProgramRunner::run_of(const RowFrame& frame) const {
   return {kernels_, frame.table(), plan_.buffers, buffers_, indexes_, team_};
 }
 
-bool ProgramRunner::has_states() const {
-  return std::ranges::any_of(states_, [](const auto& state) { return state != nullptr; });
+bool ProgramRunner::takes_more_sentences() const {
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    if (states_[i] && !program_.kernels[i]->takes_more_sentences()) return false;
+  return true;
 }
 
 void ProgramRunner::run(RowFrame& frame) {

@@ -23,8 +23,11 @@ class ProgramRunner {
   void plan_batch(const RowFrame& frame);
   /// Allocates the planned arena.
   void begin_batch(const RowFrame& frame);
-  /// Has kernels make their states for the batch. Later member functions allocate nothing.
+  /// Has kernels empty their states for a batch.
   void begin_kernels(const RowFrame& frame);
+  /// Has kernels add sentences, all of a batch or some of a store, to their states. Later member
+  /// functions allocate nothing.
+  void add_sentences(const RowFrame& frame, std::span<const std::int32_t> sentences);
 
   /// Sets the address of the result `name` of an earlier program.
   void set_import(std::string_view name, const std::byte* data);
@@ -32,8 +35,8 @@ class ProgramRunner {
   /// Runs the program once.
   void run(RowFrame& frame);
 
-  /// Whether kernels of the program make states for a batch.
-  bool has_states() const;
+  /// Whether all kernels can add sentences while others are under way.
+  bool takes_more_sentences() const;
 
   /// After each instruction of later runs, gives back the pages of files that its weights are in:
   /// for a program that runs once.
@@ -56,6 +59,8 @@ class ProgramRunner {
  private:
   void refresh_index(std::size_t slot, const RowTable& rows);
   Run run_of(const RowFrame& frame) const;
+  template <typename Action>
+  void for_states(const RowFrame& frame, const Action& action);
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_kernel(std::uint32_t instruction, const Run& run) const;
   void keep_new_rows(std::uint32_t instruction) const;

@@ -63,17 +63,14 @@ class RowFrame {
   /// The same, and reserves storage for these steps.
   void reserve_steps(const StepLimits& limits);
 
-  /// The domains, maps and inputs can be those of sentences that come and go: source rows are read
-  /// through maps only, and there are no shortlists.
-  static bool can_open(const Graph& graph);
-  /// Begins with an empty store of this size, and reserves storage. Precondition: can_open().
+  /// Begins with an empty store of this size, and reserves storage.
   void open(const PlaceLimits& limits);
   bool is_open() const { return places_ != nullptr; }
   /// Gives the sentences of `batch`, a frame of the same declarations after begin_batch(), the rows
   /// of free places. Precondition: they fit the store.
   void admit(const RowFrame& batch, std::span<const std::int32_t> places);
-  /// The row in the store of each row that a sentence or source domain had in the batch that was
-  /// admitted last.
+  /// The row in the store of each row that a sentence, source or shortlist domain had in the batch
+  /// that was admitted last.
   std::span<const std::int32_t> placed(DomainId domain) const { return placed_[domain.index]; }
   /// Frees the rows of a place.
   void release(std::int32_t place);

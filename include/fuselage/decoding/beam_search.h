@@ -189,7 +189,8 @@ class BeamSearch {
                       const SearchGuide& guide);
   void reserve_record(SentenceSearch& sentence) const;
   void begin_batch(const Batch& batch, std::span<const SearchGuide> guides);
-  void list_words(const Batch& batch);
+  bool has_lists() const { return with_shortlists_ || options_.guided; }
+  static WordIds listed_words(const SentenceSearch& sentence, WordIds list);
   void reserve_steps(std::size_t sentences);
   void free_place(std::int32_t place);
   void begin_search(std::int32_t sentence);

@@ -36,6 +36,15 @@ class RowTable {
     return domains_[domain.index].previous;
   }
 
+  /// Adjacent rows.
+  struct Range {
+    std::int32_t first = 0, count = 0;
+  };
+  /// The rows of a sentence in a shortlist domain.
+  Range list(DomainId shortlist, std::int32_t sentence) const {
+    return domains_[shortlist.index].lists[static_cast<std::size_t>(sentence)];
+  }
+
   /// The numbers of an input, by index: a row for each row of its domain.
   std::span<const float> input(std::size_t index) const { return inputs_[index]; }
 
@@ -48,6 +57,7 @@ class RowTable {
     std::int64_t first_new = 0;
     std::vector<std::int32_t> positions;
     std::vector<std::int32_t> previous;
+    std::vector<Range> lists;  ///< of a shortlist domain, by sentence
   };
   struct MapRows {
     std::vector<std::int32_t> index;

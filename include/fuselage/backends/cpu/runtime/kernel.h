@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "fuselage/backends/cpu/simd/rows/lookup_count.h"
@@ -18,7 +19,8 @@ struct KernelTable;  // simd/table.h
 class Team;          // runtime/team.h
 class WeightRegion;  // weights/weight_region.h
 
-/// What a kernel makes when a batch begins, for all runs of the batch. Each worker has its own.
+/// What a kernel makes of sentences when they begin, for all runs with them. Each worker has its
+/// own.
 class BatchState {
  public:
   virtual ~BatchState() = default;
@@ -54,9 +56,15 @@ class Kernel {
   /// A worker's state of this kernel; nullptr: it has none.
   virtual std::unique_ptr<BatchState> make_state() const { return nullptr; }
 
-  /// Makes `run.state` for a batch, before its first run. Only the rows of sentences, and of what
-  /// belongs to them, are known. May allocate.
+  /// Empties `run.state` before the first sentences. May allocate.
   virtual void begin_batch(const PlannedInstruction&, const Run&) const {}
+  /// Adds to `run.state` what runs need of sentences, before their first run: all sentences of a
+  /// batch, or some that come while others are under way, in places of sentences that went. Only
+  /// the rows of sentences, and of what belongs to them, are known. May allocate.
+  virtual void add_sentences(const PlannedInstruction&, const Run&,
+                             std::span<const std::int32_t>) const {}
+  /// Whether a kernel with a state can add sentences while others are under way.
+  virtual bool takes_more_sentences() const { return false; }
 
   /// Computes the results for the rows of the instruction's domain (operands.h). Allocates nothing.
   virtual void run(const PlannedInstruction& in, const Run& run) const = 0;
