@@ -9,6 +9,7 @@
 #include "decoding/lines/line_pipeline.h"
 #include "decoding/lines/line_reader.h"
 #include "decoding/lines/word_ranks.h"
+#include "decoding/queue/translate_in_order.h"
 #include "decoding/resolve_options.h"
 #include "decoding/sampling_streams.h"
 #include "decoding/translation_notes.h"
@@ -295,17 +296,34 @@ Translation Translator::Impl::translate(std::string_view line, const LineGuide& 
 }
 
 void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputReady& ready) const {
+  TranslationNotes notes(options_);
+  const Sink noting_sink = [&](std::size_t line, Translation&& translation) {
+    notes.add(line, translation);
+    sink(line, std::move(translation));
+  };
+  const Sink& used = log_.is_read() ? noting_sink : sink;
+  if (tops_up())
+    translate_in_order(*this, lines, used, ready);
+  else
+    run_batches(lines, used, ready);
+  log_.write(notes.notes());
+  log_.write(tuner_->take_notes());
+}
+
+/// Bounds of a batch in words are those of batches that are made before they begin.
+bool Translator::Impl::tops_up() const {
+  const SearchPool::Lease lease(*pool_, 1);
+  return has_places(*lease.searches()[0]) && options_.batches.mini_batch_words.value_or(0) == 0;
+}
+
+void Translator::Impl::run_batches(const Lines& lines, const Sink& sink,
+                                   const InputReady& ready) const {
   const SearchPool::Lease lease(*pool_, workers_of(options_.threads, *executable_));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
       return translate_batch(search, batch);
     });
-  TranslationNotes notes(options_);
-  const Sink noting_sink = [&](std::size_t line, Translation&& translation) {
-    notes.add(line, translation);
-    sink(line, std::move(translation));
-  };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch, tuner_);
   LineGuide guide;
@@ -316,10 +334,7 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
   const auto encode_line = [&](std::string_view line, std::size_t number) {
     return encode(line, number, guide);
   };
-  run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
-                         log_.is_read() ? noting_sink : sink);
-  log_.write(notes.notes());
-  log_.write(tuner_->take_notes());
+  run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work), sink);
 }
 
 /// The guides of the lines that have words.

@@ -44,7 +44,8 @@ class Translator::Impl : public State {
              std::span<const std::int32_t> places) const;
   SearchPool& pool() const { return *pool_; }
   const Executable& executable() const { return *executable_; }
-  BatchBounds fastest_batches() const;
+  /// Bounds of batches, and of the sentences that are translated at a time, by the options.
+  BatchBounds first_bounds() const;
 
   std::string target_word(std::int32_t id) const {
     return std::string(vocabularies_.target->word(id));
@@ -61,7 +62,9 @@ class Translator::Impl : public State {
   void note_host_search();
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
-  BatchBounds first_bounds() const;
+  bool tops_up() const;
+  void run_batches(const Lines& lines, const Sink& sink, const InputReady& ready) const;
+  BatchBounds fastest_batches() const;
   Workload workload() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;

@@ -148,10 +148,11 @@ class Translator : public ModelHandle<TranslatorOptions> {
   /// The word or piece with an id of the target vocabulary (Hypothesis::words); empty for no word.
   std::string target_word(std::int32_t id) const;
 
+  class Impl;  ///< within the library, shared with TranslationQueue
+
  private:
   friend class TranslationQueue;
 
-  class Impl;
   const Impl& impl() const;
 };
 
