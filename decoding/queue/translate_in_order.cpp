@@ -27,8 +27,7 @@ void wait_until(const InputReady& ready, OrderedResults& results) {
 
 void translate_in_order(const Translator::Impl& translator, const Translator::Lines& lines,
                         const Translator::Sink& sink, const InputReady& ready) {
-  const std::size_t places =
-      translator.options().batches.mini_batch.value_or(translator.fastest_batches().sentences);
+  const std::size_t places = translator.first_bounds().sentences;
   const std::size_t threads = workers_of(translator.options().threads, translator.executable());
   OrderedResults results(sink, kLinesPerPlace * places * threads);
   LineQueue queue(translator, {.places = places, .max_waiting = places * threads});

@@ -102,6 +102,7 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const Search
 
 void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> guides) {
   check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
+  store_.reset();
   const std::size_t count = batch.sentences.size();
   const SearchGuide none;
   sentences_.resize(count);

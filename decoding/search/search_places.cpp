@@ -16,9 +16,16 @@ void BeamSearch::open(std::int32_t sentences, std::int64_t source_words) {
                            .hypotheses = options_.beam_size,
                            .source_rows = sentences * PlaceLimits::rows_for(average),
                            .words = sentences * words_for(average, options_.beginning.size())};
+  if (store_ != limits) {
+    store_.reset();
+    worker_->open(limits);
+    store_ = limits;
+  } else {
+    for (std::size_t place = 0; place < sentences_.size(); ++place)
+      if (sentences_[place].in_store) worker_->release(static_cast<std::int32_t>(place));
+  }
   sentences_.clear();
   free_places_.clear();
-  worker_->open(limits);
   sentences_.resize(static_cast<std::size_t>(sentences));
   for (std::int32_t place = sentences; place-- > 0;) free_places_.push_back(place);
   free_source_rows_ = limits.source_rows;
@@ -48,10 +55,12 @@ void BeamSearch::admit(const Batch& batch, std::span<const SearchGuide> guides,
   check(places.size() == batch.size(), "every sentence has a place");
   check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
   const SearchGuide none;
-  for (std::size_t s = 0; s < places.size(); ++s)
-    begin_sentence(sentences_[static_cast<std::size_t>(places[s])],
-                   static_cast<std::int32_t>(batch.sentences[s].size()),
+  for (std::size_t s = 0; s < places.size(); ++s) {
+    SentenceSearch& sentence = sentences_[static_cast<std::size_t>(places[s])];
+    sentence.in_store = true;
+    begin_sentence(sentence, static_cast<std::int32_t>(batch.sentences[s].size()),
                    guides.empty() ? none : guides[s]);
+  }
   with_shortlists_ = !batch.shortlists.empty();
   std::vector<WordIds> lists;
   if (has_lists())
@@ -64,9 +73,7 @@ void BeamSearch::admit(const Batch& batch, std::span<const SearchGuide> guides,
   for (std::size_t s = 0; s < lists.size(); ++s)
     lists_[static_cast<std::size_t>(places[s])] = std::move(lists[s]);
   for (const std::int32_t place : places) {
-    SentenceSearch& sentence = sentences_[static_cast<std::size_t>(place)];
-    sentence.in_store = true;
-    reserve_record(sentence);
+    reserve_record(sentences_[static_cast<std::size_t>(place)]);
     begin_search(place);
   }
 }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
-
-#include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -33,13 +30,9 @@ void PlacedImports::open(const RowFrame& frame, ProgramRunner& step) {
   for (Import& import : imports_) {
     const std::size_t bytes = static_cast<std::size_t>(frame.max_rows(import.buffer->domain)) *
                               import_row_bytes(*import.buffer);
-    import.rows.reset();
-    try {
-      import.rows = allocate_pages(bytes);
-    } catch (const Error&) {
-      throw std::bad_alloc();
-    }
-    size_bytes_ += bytes;
+    if (bytes > import.size_bytes) import.rows = allocate_arena(bytes);
+    import.size_bytes = std::max(import.size_bytes, bytes);
+    size_bytes_ += import.size_bytes;
     step.set_import(import.buffer->name, import.rows.get());
   }
 }

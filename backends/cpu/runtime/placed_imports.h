@@ -31,6 +31,7 @@ class PlacedImports {
   struct Import {
     const Buffer* buffer;
     Pages rows = nullptr;
+    std::size_t size_bytes = 0;  ///< of rows
   };
 
   const ProgramPlan& plan_;

@@ -8,22 +8,12 @@
 #include <new>
 
 #include "backends/cpu/simd/table.h"
-#include "base/mapped_memory.h"
 #include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
 namespace fuselage::cpu {
 namespace {
-
-/// Throws std::bad_alloc if memory is exhausted.
-Pages allocate_arena(std::size_t bytes) {
-  try {
-    return allocate_pages(bytes);
-  } catch (const Error&) {
-    throw std::bad_alloc();
-  }
-}
 
 /// More than a process can address: such an arena can be planned, but not allocated.
 constexpr std::int64_t kMaxBufferBytes = std::int64_t{1} << 47;
@@ -35,6 +25,14 @@ std::size_t buffer_bytes(std::int64_t rows, std::int64_t row_elements) {
 }
 
 }  // namespace
+
+Pages allocate_arena(std::size_t bytes) {
+  try {
+    return allocate_pages(bytes);
+  } catch (const Error&) {
+    throw std::bad_alloc();
+  }
+}
 
 ProgramRunner::ProgramRunner(const Program& program, const KernelTable& kernels, Team* team)
     : program_(program),

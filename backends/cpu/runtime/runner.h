@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "backends/cpu/runtime/program.h"
+#include "base/mapped_memory.h"
 #include "fuselage/backends/executable.h"
 #include "fuselage/backends/row_frame.h"
 
 namespace fuselage::cpu {
+
+/// Memory for values. Throws std::bad_alloc if there is none.
+Pages allocate_arena(std::size_t bytes);
 
 /// Runs a program for one worker: owns its arena and pointers.
 class ProgramRunner {

@@ -17,6 +17,8 @@ struct PlaceLimits {
   std::int64_t source_rows = 0;  ///< of each source text, a multiple of kPageRows
   std::int64_t words = 0;        ///< of all hypotheses of all sentences together
 
+  friend bool operator==(const PlaceLimits&, const PlaceLimits&) = default;
+
   /// The rows that `tokens` source tokens of a sentence take.
   static constexpr std::int64_t rows_for(std::int64_t tokens) {
     return (tokens + kPageRows - 1) / kPageRows * kPageRows;

@@ -233,6 +233,7 @@ class BeamSearch {
   SearchRecord record_;                    ///< of a search that the worker runs by itself
   std::vector<SentenceSearch> sentences_;  ///< of a batch, or by place
   std::vector<std::int32_t> free_places_, ended_;
+  std::optional<PlaceLimits> store_;                    ///< nullopt: the worker has a batch
   std::int64_t free_source_rows_ = 0, free_words_ = 0;  ///< of the store
   std::vector<Live> live_, next_live_;
   std::vector<Candidate> candidates_;
