@@ -35,6 +35,7 @@
 #include "passes/motion/split_products.h"
 #include "passes/precision/quantize_attention.h"
 #include "passes/precision/round_rows.h"
+#include "passes/precision/widen_late.h"
 
 namespace fuselage {
 namespace {
@@ -78,7 +79,9 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
       {merge_common_subexpressions(), "and each of them once", quantizes},
       {frequent_rows(options.commute, options.ranks),
        "tables of the rows met most, out of what complete tables and merged products left"},
-      {select_stored_rows(), "a table that only rows are selected of needs no other form"},
+      {widen_late(!options.rounding_kernels), "what is stored in 16 bits needs no other form"},
+      {select_stored_rows(!options.rounding_kernels),
+       "a table that only rows are selected of needs none either"},
   };
 }
 
@@ -278,15 +281,16 @@ std::vector<std::string> names_of(const std::vector<Pass>& pipeline) {
 
 /// Whether a pipeline with other options contains a pass or rule of that name.
 bool runs_elsewhere(const std::string& name) {
-  for (const Precision precision : {Precision::fp32, Precision::int8}) {
-    const std::vector<Pass> pipeline = default_pipeline({.precision = precision,
-                                                         .kv_cache = KvCache::int8,
-                                                         .recurrent_kernels = true,
-                                                         .quantizing_kernels = true,
-                                                         .rounding_kernels = true});
-    const std::vector<std::string> names = names_of(pipeline);
-    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-  }
+  for (const Precision precision : {Precision::fp32, Precision::int8})
+    for (const bool rounds : {false, true}) {
+      const std::vector<Pass> pipeline = default_pipeline({.precision = precision,
+                                                           .kv_cache = KvCache::int8,
+                                                           .recurrent_kernels = true,
+                                                           .quantizing_kernels = true,
+                                                           .rounding_kernels = rounds});
+      const std::vector<std::string> names = names_of(pipeline);
+      if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+    }
   return false;
 }
 

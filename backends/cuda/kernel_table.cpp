@@ -216,7 +216,7 @@ constexpr KernelInfo kRows[] = {
     {.op = op::SumRows::kName, .name = "sum_rows"},
     {.op = op::MaxRows::kName, .name = "max_rows"},
     {.op = op::SegmentLogSumExp::kName, .name = "segment_log_sum_exp"},
-    {.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+    {.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_words},
     {.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
     {.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
     {.op = op::Slice::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},

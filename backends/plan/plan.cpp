@@ -238,6 +238,12 @@ class Planner {
     return reads == Reads::slice && !(node.has(Trait::selects_rows) && has_default_rows(node));
   }
 
+  /// Whether rows lie in units of 4 bytes in all domains: a selection of others is a copy.
+  static bool has_whole_words(const Type& type) {
+    if (is_half(type.dtype)) return row_size(type) % 2 == 0;
+    return type.dtype == DType::f32 || is_quantized(type.dtype);
+  }
+
   /// Makes the result of a selection or slice a view of its operand's buffer, if all its users can
   /// read such a view.
   bool try_view(const Node& node) {
@@ -245,8 +251,8 @@ class Planner {
     if (!node.has(Trait::selects_rows) && !is_slice) return false;
     const ValueId result = node.results[0];
     const Value& value = graph().value(result);
-    const bool real = value.type.dtype == DType::f32 || is_quantized(value.type.dtype);
-    if (graph().is_output(result) || !real || value.type.dims.size() != 1) return false;
+    if (graph().is_output(result) || !has_whole_words(value.type) || value.type.dims.size() != 1)
+      return false;
     BufferView view = places_[node.operands[0].index];
     const bool indexed = !is_slice || view.index != kNone;
     for (const Use& use : value.uses)

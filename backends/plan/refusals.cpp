@@ -66,9 +66,11 @@ std::string needs_vector_input(const Graph& graph, const Node& node) {
   return type.dims.size() == 1 && type.dtype == DType::f32 ? "" : kOneVector;
 }
 
-std::string needs_real(const Graph& graph, const Node& node) {
-  const DType dtype = graph.value(node.operands[0]).type.dtype;
-  return dtype == DType::f32 || is_quantized(dtype) ? "" : "it works on f32 or quantized numbers";
+std::string needs_words(const Graph& graph, const Node& node) {
+  const Type& type = graph.value(node.operands[0]).type;
+  if (is_half(type.dtype)) return row_size(type) % 2 == 0 ? "" : "its rows are of an odd size";
+  const bool real = type.dtype == DType::f32 || is_quantized(type.dtype);
+  return real ? "" : "it works on f32, 16-bit floats or quantized numbers";
 }
 
 std::string needs_f32(const Graph& graph, const Node& node) {

@@ -274,7 +274,8 @@ class Ctranslate2Transformer {
   void decode(Expr context) {
     const std::int64_t alignment_layer = o_.integer("alignment-layer", decoder_.layers - 1);
     Expr start;
-    if (!o_.flag("start-from-zero-embedding")) start = p_.vector("decoder/start_embedding", width_);
+    if (!o_.flag("start-from-zero-embedding"))
+      start = p_.default_row("decoder/start_embedding", width_);
     const Expr embedding = select_rows(table(target_table_), {last_word_}, start);
     Expr x = norm_if_stored("decoder/layernorm_embedding", with_positions(decoder_, embedding));
     for (std::int64_t i = 0; i < decoder_.layers; ++i) {

@@ -65,7 +65,7 @@ Expr EmbeddingTables::source_embedding(std::int64_t width) {
 
 Expr EmbeddingTables::target_embedding(std::int64_t width) {
   const Expr table = p_.table(target_, d_.target_vocabulary, width);
-  return select_rows(table, {d_.last_word}, p_.vector(kDecoderStart, width))
+  return select_rows(table, {d_.last_word}, p_.default_row(kDecoderStart, width))
       .named("target_embedding");
 }
 

@@ -70,6 +70,10 @@ bool Parameters::is_in_integers(const std::string& name) const {
   return !seed_ && is_quantized(stored(name).dtype());
 }
 
+bool Parameters::is_in_halves(const std::string& name) const {
+  return !seed_ && is_half(stored(name).dtype());
+}
+
 std::int64_t Parameters::rows(const std::string& name, std::int64_t otherwise,
                               const char* source) const {
   if (!seed_) return as_matrix(stored(name))[0];
@@ -80,7 +84,7 @@ std::int64_t Parameters::rows(const std::string& name, std::int64_t otherwise,
   return otherwise;
 }
 
-Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
+Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain, bool widens) {
   if (const auto found = declared_.find(name); found != declared_.end()) return found->second;
   Dims expected = dims;
   if (domain != builder_.graph().none())
@@ -92,16 +96,20 @@ Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
     throw LocatedError(
         fmt::format("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
                     in_quotes(name), shape_to_string(actual), shape_to_string(expected)));
-  const DType dtype = is_in_integers(name) ? stored(name).dtype() : DType::f32;
+  const bool as_stored = is_in_integers(name) || (is_in_halves(name) && !widens);
+  const DType dtype = as_stored ? stored(name).dtype() : DType::f32;
   return declared_.emplace(name, builder_.param(name, std::move(dims), domain, dtype))
       .first->second;
 }
 
 Expr Parameters::numbers(const std::string& name, Expr param) {
-  if (!is_in_integers(name)) return param;
+  if (param.type().dtype == DType::f32) return param;
   const auto [found, added] = numbers_.try_emplace(name);
   if (added)
-    found->second = builder_.add(op::Dequantize{}, {param}, CodeLocation::current()).named(name);
+    found->second = (is_half(param.type().dtype)
+                         ? cast(param, DType::f32)
+                         : builder_.add(op::Dequantize{}, {param}, CodeLocation::current()))
+                        .named(name);
   return found->second;
 }
 
@@ -126,19 +134,25 @@ Expr Parameters::scale_of_rows(const std::string& name) {
 }
 
 Expr Parameters::matrix(const std::string& name, std::int64_t in, std::int64_t out) {
-  if (!is_in_integers(name)) return declare(name, {in, out}, builder_.graph().none());
+  if (!is_in_integers(name))
+    return numbers(name, declare(name, {in, out}, builder_.graph().none()));
   const Expr columns = declare(name, {out, in}, builder_.graph().none());
   builder_.multiply_in_integers(columns, {.columns = columns, .scale = scale_of_rows(name)});
   return columns;
 }
 
 Expr Parameters::transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in) {
-  if (!is_in_integers(name)) return declare(name, {out, in}, builder_.graph().none());
+  if (!is_in_integers(name))
+    return numbers(name, declare(name, {out, in}, builder_.graph().none()));
   const Expr columns = declare(name, {in, out}, builder_.graph().none());
   return builder_.add(op::Transpose{}, {numbers(name, columns)}, CodeLocation::current());
 }
 
 Expr Parameters::vector(const std::string& name, std::int64_t size) {
+  return numbers(name, declare(name, {size}, builder_.graph().none(), /*widens=*/true));
+}
+
+Expr Parameters::default_row(const std::string& name, std::int64_t size) {
   return numbers(name, declare(name, {size}, builder_.graph().none()));
 }
 
@@ -167,8 +181,8 @@ TensorMap Parameters::take() const {
     if (type.domain != builder_.graph().none())
       dims.insert(dims.begin(), builder_.graph().domain(type.domain).size);
     const Tensor& tensor = weights_.at(name);
-    result.emplace(name,
-                   (is_in_integers(name) ? tensor : widened(tensor, name, where_)).reshaped(dims));
+    const bool as_stored = tensor.dtype() == type.dtype;
+    result.emplace(name, (as_stored ? tensor : widened(tensor, name, where_)).reshaped(dims));
   }
   return result;
 }

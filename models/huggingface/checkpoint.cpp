@@ -196,7 +196,7 @@ void add_decoder_start(const HuggingFaceConfig& config, const std::string& prefi
   const std::size_t bytes = row.size_bytes();
   std::memcpy(row.mutable_bytes(), table->bytes() + static_cast<std::size_t>(*start) * bytes,
               bytes);
-  weights.insert_or_assign(kDecoderStart, row.to_f32());
+  weights.insert_or_assign(kDecoderStart, is_half(row.dtype()) ? row : row.to_f32());
 }
 
 }  // namespace

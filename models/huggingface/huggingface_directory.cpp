@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -87,6 +88,17 @@ std::string license_of(const HuggingFaceConfig& config) {
   return "";
 }
 
+/// bf16 if all matrices are stored so; the tables of positions may be computed.
+std::optional<Precision> stored_precision_of(const TensorMap& weights) {
+  std::optional<Precision> precision;
+  for (const auto& [name, tensor] : weights) {
+    if (tensor.shape().size() < 2 || name.ends_with("embed_positions.weight")) continue;
+    if (tensor.dtype() != DType::bf16) return std::nullopt;
+    precision = Precision::bf16;
+  }
+  return precision;
+}
+
 std::string name_of(const std::string& directory) {
   std::error_code error;
   const auto path = std::filesystem::weakly_canonical(directory, error);
@@ -99,14 +111,15 @@ Model load_huggingface_directory(const std::string& directory) {
   const HuggingFaceConfig config = read_huggingface_config(directory);
   expect_one_end(config);
   const ModelOptions options = model_options(config);
-  Model model =
-      build_model(config.class_name, options, read_checkpoint(config), name_of(directory));
+  const TensorMap weights = read_checkpoint(config);
+  Model model = build_model(config.class_name, options, weights, name_of(directory));
   TextFiles files = find_text_files(config);
   model.vocabularies = std::move(files.vocabularies);
   model.splitters = std::move(files.splitters);
   model.text = std::move(files.format);
   model.notes = std::move(files.notes);
   model.decode = generation_settings(config, model.notes);
+  model.decode.precision = stored_precision_of(weights);
   model.format = "Hugging Face directory";
   model.architecture = config.class_name;
   model.license = license_of(config);

@@ -101,7 +101,7 @@ bool has_matrix_shape(const Graph& graph, const Type& type) {
   return type.dims.size() == 2 && type.dims[0] > 1 && type.dims[1] > 1;
 }
 
-bool is_stored_short(DType dtype) { return is_quantized(dtype) || dtype == DType::bf16; }
+bool is_stored_short(DType dtype) { return is_quantized(dtype) || is_half(dtype); }
 
 Tensor transposed(const Tensor& matrix) {
   const std::int64_t rows = matrix.shape()[0];

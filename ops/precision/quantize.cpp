@@ -49,8 +49,12 @@ void expect_rounding(const InferContext& in, const Type& type) {
 }
 
 std::vector<Type> infer_quantize(const InferContext& in) {
-  expect_f32(in, 0);
-  const Type type = quantized_type(in, in.operand(0));
+  const Type& x = in.operand(0);
+  if (is_half(x.dtype) && !is_half(in.as<op::Quantize>().to))
+    expect_weights_if_half(in, x.dtype, x.domain);
+  else
+    expect_f32(in, 0);
+  const Type type = quantized_type(in, x);
   if (is_half(type.dtype)) {
     expect_rounding(in, type);
     return {type};
@@ -75,8 +79,9 @@ std::vector<Type> infer_quantize(const InferContext& in) {
 
 Cost cost_quantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  const auto bytes = static_cast<double>(row_bytes(quantized_type(in, in.operand(0))));
-  return {.flop = 4 * size, .bytes = 4 * size + bytes};
+  const auto bytes =
+      static_cast<double>(row_bytes(in.operand(0)) + row_bytes(quantized_type(in, in.operand(0))));
+  return {.flop = 4 * size, .bytes = bytes};
 }
 
 /// x rounded to the type `to`, as a float.
@@ -149,7 +154,10 @@ std::vector<Type> infer_cast(const InferContext& in) {
   if (!casts(type.dtype, to))
     in.fail(fmt::format("it casts i32 to f32, and between f32 and bf16 or f16, not {} to {}",
                         to_string(type.dtype), to_string(to)));
-  expect_weights_if_half(in, is_half(type.dtype) ? type.dtype : to, type.domain);
+  if (is_half(to))
+    expect_weights_if_half(in, to, type.domain);
+  else
+    expect_even_if_half(in, type);
   type.dtype = to;
   return {type};
 }
@@ -217,7 +225,8 @@ std::span<const OpDef> quantize_ops() {
                "otherwise the smallest possible. "
                "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
                "integers of qint8 are powers of two or 0. To bf16 or f16, x is rounded, ties to "
-               "even, without a scale.",
+               "even, without a scale. Weights may be bf16 or f16, which are quantized as their "
+               "numbers in f32 would be.",
            .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_quantize,

@@ -27,7 +27,7 @@ std::vector<Type> infer_select(const InferContext& in) {
                           in.show({type.dtype, in.none(), type.dims}), in.show(fallback)));
   }
   type.domain = from;
-  expect_weights_if_half(in, type.dtype, from);
+  expect_even_if_half(in, type);
   return {type};
 }
 

@@ -80,17 +80,63 @@ constexpr std::string_view kLogarithmic = R"(
 return logits = %logits
 )";
 
+// Tables in 16 bits: with a default row, without, and with rows that are copied before they are
+// read.
+constexpr std::string_view kTables = R"(fuselage.graph 1
+domain words = vocabulary 50
+domain sentence = sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+map hyp.word : hyp -> words partial
+%e = param() {name = "e", dtype = bf16, domain = words, dims = [38]}
+%f = param() {name = "f", dtype = bf16, domain = words, dims = [19, 2]}
+%d = param() {name = "d", dtype = bf16, dims = [38]}
+%w = param() {name = "w", dtype = bf16, dims = [38, 43]}
+%wf = cast(%w) {to = f32}
+%a = select_rows(%e) {via = [hyp.word]}
+%b = select_rows(%e, %d) {via = [hyp.word]}
+%c = select_rows(%f) {via = [hyp.word]}
+%af = cast(%a) {to = f32}
+%bf = cast(%b) {to = f32}
+%cf = cast(%c) {to = f32}
+%cr = reshape(%cf) {dims = [38]}
+%p = matmul(%af, %wf)
+%q = matmul(%bf, %w)
+%logits = concat(%af, %bf, %cr, %p, %q)
+return logits = %logits
+)";
+
+constexpr std::string_view kIntegersOfHalves = R"(
+%wh = param() {name = "w", dtype = bf16, dims = [43, 37]}
+%eh = param() {name = "e", dtype = bf16, domain = words, dims = [37]}
+%ef = cast(%eh) {to = f32}
+%last = select_rows(%ef) {via = [hyp.word]}
+%x = add(%last, %age)
+%xq = quantize(%x)
+%xs = quantize(%x) {to = qint16, largest = 8191}
+%wq = quantize(%wh)
+%ws = quantize(%wh) {to = qint16, largest = 32767, largest_sum = 262143}
+%eq = quantize(%eh)
+%p = matmul(%xq, %wq) {transposed = true}
+%q = matmul(%xs, %ws) {transposed = true}
+%l = matmul(%xq, %eq) {transposed = true}
+%logits = concat(%p, %q, %l)
+return logits = %logits
+)";
+
 Graph graph_of(std::string_view row, std::string_view rest) {
   return parse_graph(std::string(kDeclarations) + std::string(row) + std::string(rest), "test.ir",
                      all_ops());
 }
 
-TensorMap random_weights() {
+using Shapes = std::vector<std::pair<std::string, Dims>>;
+
+TensorMap random_weights(const Shapes& shapes = {
+                             {"e", {50, 37}}, {"w", {37, 43}}, {"v", {37, 1}}, {"b", {50}}}) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   TensorMap weights;
-  for (const auto& [name, shape] : std::vector<std::pair<std::string, Dims>>{
-           {"e", {50, 37}}, {"w", {37, 43}}, {"v", {37, 1}}, {"b", {50}}}) {
+  for (const auto& [name, shape] : shapes) {
     Tensor tensor(DType::f32, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       tensor.mutable_data<float>()[i] = normal(random);
@@ -148,6 +194,46 @@ TEST_P(EveryLevel, StoredHalves) {
   expect_as_reference(graph_of("", kStoredHalves), narrow);
   for (const char* name : {"w", "e"}) narrow.at(name) = weights_.at(name).to_f16();
   expect_as_reference(graph_of("", in_f16(kStoredHalves)), narrow);
+}
+
+/// The weights in bf16, and a graph that reads them; the same in f16.
+std::vector<std::pair<Graph, TensorMap>> in_both_types(std::string_view text,
+                                                       const TensorMap& weights) {
+  TensorMap upper, half;
+  for (const auto& [name, tensor] : weights) {
+    upper.emplace(name, tensor.to_bf16());
+    half.emplace(name, tensor.to_f16());
+  }
+  std::vector<std::pair<Graph, TensorMap>> both;
+  both.emplace_back(parse_graph(std::string(text), "test.ir", all_ops()), std::move(upper));
+  both.emplace_back(parse_graph(in_f16(text), "test.ir", all_ops()), std::move(half));
+  return both;
+}
+
+TEST_P(EveryLevel, RowsOfTablesOfHalves) {
+  const TensorMap weights =
+      random_weights({{"e", {50, 38}}, {"f", {50, 19, 2}}, {"d", {38}}, {"w", {38, 43}}});
+  for (const auto& [graph, stored] : in_both_types(kTables, weights))
+    expect_as_reference(graph, stored);
+}
+
+TEST_P(EveryLevel, IntegersMadeOfHalves) {
+  const TensorMap weights = random_weights({{"e", {50, 37}}, {"w", {43, 37}}});
+  for (const auto& [graph, stored] :
+       in_both_types(std::string(kDeclarations) + std::string(kIntegersOfHalves), weights))
+    expect_as_reference(graph, stored);
+}
+
+TEST_P(EveryLevel, ProductsOfHalvesAreThoseOfTheirFloats) {
+  const TensorMap weights =
+      random_weights({{"e", {50, 38}}, {"f", {50, 19, 2}}, {"d", {38}}, {"w", {38, 43}}});
+  for (const auto& [graph, stored] : in_both_types(kTables, weights)) {
+    const std::vector<Trace> late = run(graph, stored, {.backend = "cpu", .passes = "all"});
+    const std::vector<Trace> early =
+        run(graph, stored, {.backend = "cpu", .passes = "all,-widen_late"});
+    ASSERT_EQ(late.size(), early.size());
+    for (std::size_t s = 0; s < late.size(); ++s) EXPECT_EQ(late[s].rows, early[s].rows);
+  }
 }
 
 TEST_P(EveryLevel, LogarithmicMatricesAndRows) {

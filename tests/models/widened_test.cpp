@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Tensor numbers() {
-  Tensor tensor(DType::f32, {3, 5});
+  Tensor tensor(DType::f32, {300, 150});
   for (std::int64_t i = 0; i < tensor.size(); ++i)
-    tensor.mutable_data<float>()[i] = 0.25F * static_cast<float>(i);
+    tensor.mutable_data<float>()[i] = 0.25F * static_cast<float>(i % 15);
   return tensor;
 }
 
@@ -43,6 +43,11 @@ TEST(Widened, HalvesOfAFileAreWidenedWhenTheyAreRead) {
     EXPECT_TRUE(has_numbers(widened(halves, "t", "m"))) << "in memory";
   }
   EXPECT_FALSE(widened(in_file(numbers()), "t", "m").mapped_bytes().empty());
+}
+
+TEST(Widened, AVectorIsWidenedAtOnce) {
+  const Tensor halves = in_file(Tensor(DType::bf16, {1024}));
+  EXPECT_EQ(widened(halves, "t", "m").source(), nullptr);
 }
 
 TEST(Widened, HalvesAreCheckedAtOnce) {

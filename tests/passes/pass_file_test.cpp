@@ -46,7 +46,10 @@ std::vector<Pass> steps_for(const PassCase& test) {
                           .rounding_kernels = true};
   std::vector<Pass> steps = default_pipeline(options);
   options.precision = Precision::fp32;
-  for (Pass& pass : default_pipeline(options)) steps.push_back(std::move(pass));
+  for (const bool rounds : {true, false}) {
+    options.rounding_kernels = rounds;
+    for (Pass& pass : default_pipeline(options)) steps.push_back(std::move(pass));
+  }
   return steps;
 }
 

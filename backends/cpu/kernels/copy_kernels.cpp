@@ -86,7 +86,7 @@ class CopyInput final : public Kernel {
 std::span<const KernelEntry> copy_kernels() {
   using enum Reads;
   static constexpr KernelEntry kKernels[] = {
-      {{.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+      {{.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_words},
        make_kernel<PlainKernel<run_copy>>},
       {{.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
        make_kernel<Slice>},

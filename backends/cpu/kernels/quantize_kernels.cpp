@@ -1,7 +1,9 @@
 // Conversions: quantized vectors and 16-bit floats.
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <vector>
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
@@ -36,15 +38,60 @@ void for_vectors(const PlannedInstruction& in, const Run& run, std::size_t vecto
               vectors});
 }
 
+/// bf16 is the upper half of f32: in this form compilers vectorize the conversion.
+void widen(DType from, const std::uint16_t* halves, std::size_t count, float* out) {
+  const auto from_upper = [](std::uint16_t upper) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(upper) << 16);
+  };
+  if (from == DType::bf16)
+    std::transform(halves, halves + count, out, from_upper);
+  else
+    std::transform(halves, halves + count, out, half_to_float);
+}
+
+/// Rows of `size` 16-bit floats. Those of an odd size, which weights may have, are read in order
+/// only.
+class HalfRows {
+ public:
+  HalfRows(const PlannedInstruction& in, const Run& run, std::size_t size)
+      : x_(rows_in(in, run, 0)), size_(size) {}
+
+  const std::uint16_t* row(std::size_t r) const {
+    if (x_.rows) return reinterpret_cast<const std::uint16_t*>(row_of(x_, r, x_.columns));
+    return reinterpret_cast<const std::uint16_t*>(x_.data) + r * size_;
+  }
+
+ private:
+  RowsIn x_;
+  std::size_t size_;
+};
+
 /// quantize: base of the kernels below.
 class Quantize : public Kernel {
  public:
   Quantize(const PlannedInstruction&, const Binding& binding)
-      : vectors_(vectors_in(binding.graph.value(binding.node.results[0]).type)),
+      : x_(binding.graph.value(binding.node.operands[0]).type),
+        vectors_(vectors_in(binding.graph.value(binding.node.results[0]).type)),
         quantizer_(quantizer_of(binding.node)) {}
 
  protected:
-  std::size_t vectors() const { return vectors_; }
+  /// Calls f for all vectors, or for each vector of weights in 16 bits, with its numbers as floats.
+  template <typename F>
+  void for_floats(const PlannedInstruction& in, const Run& run, const F& f) const {
+    if (!is_half(x_.dtype)) return for_vectors(in, run, vectors_, f);
+    const auto size = static_cast<std::size_t>(row_size(x_));
+    const std::size_t k = size / vectors_, words = cols_of(in) / vectors_;
+    const HalfRows x(in, run, size);
+    const RowsOut out = rows_out(in, run);
+    std::vector<float> floats(k);
+    for (std::size_t r = 0; r < rows_of(in, run); ++r)
+      for (std::size_t v = 0; v < vectors_; ++v) {
+        widen(x_.dtype, x.row(r) + v * k, k, floats.data());
+        f(Vectors{{.data = floats.data(), .stride = k, .columns = k},
+                  {out.data + r * out.stride + v * words, words},
+                  1});
+      }
+  }
 
   /// The node's quantizer, with the scale of operand 1 if there is one.
   Quantizer quantizer(const PlannedInstruction& in, const Run& run) const {
@@ -54,6 +101,7 @@ class Quantize : public Kernel {
   }
 
  private:
+  Type x_;
   std::size_t vectors_;
   Quantizer quantizer_;
 };
@@ -64,7 +112,7 @@ class QuantizeRows final : public Quantize {
   using Quantize::Quantize;
   void run(const PlannedInstruction& in, const Run& run) const override {
     const Quantizer by = quantizer(in, run);
-    for_vectors(in, run, vectors(), [&](const Vectors& all) {
+    for_floats(in, run, [&](const Vectors& all) {
       run.kernels.quantize_rows(by, all.x, all.count, all.x.columns, all.out);
     });
   }
@@ -76,7 +124,7 @@ class QuantizeEach final : public Quantize {
   using Quantize::Quantize;
   void run(const PlannedInstruction& in, const Run& run) const override {
     const Quantizer by = quantizer(in, run);
-    for_vectors(in, run, vectors(), [&](const Vectors& all) {
+    for_floats(in, run, [&](const Vectors& all) {
       quantize_each(by, all.x, all.count, all.x.columns, all.out);
     });
   }
@@ -104,7 +152,25 @@ class Dequantize final : public Kernel {
   std::size_t vectors_;
 };
 
-/// cast: converts all elements between f32 and bf16 or f16, or from i32 to f32.
+/// cast from 16 bits to f32, of rows at any places.
+class WidenRows final : public Kernel {
+ public:
+  WidenRows(const PlannedInstruction&, const Binding& binding)
+      : x_(binding.graph.value(binding.node.operands[0]).type) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const auto size = static_cast<std::size_t>(row_size(x_));
+    const HalfRows x(in, run, size);
+    const RowsOut out = rows_out(in, run);
+    for (std::size_t r = 0; r < rows_of(in, run); ++r)
+      widen(x_.dtype, x.row(r), size, out.data + r * out.stride);
+  }
+
+ private:
+  Type x_;
+};
+
+/// cast to 16 bits, from i32, or to the same type.
 class Cast final : public Kernel {
  public:
   Cast(const PlannedInstruction&, const Binding& binding)
@@ -113,17 +179,13 @@ class Cast final : public Kernel {
   void run(const PlannedInstruction& in, const Run& run) const override {
     const std::size_t size = rows_of(in, run) * row_size_;
     const auto* floats = plain_in<const float>(in, run, 0);
-    const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
     if (from_ == to_)
       std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to_));
     else if (from_ == DType::i32)
       std::copy_n(plain_in<const std::int32_t>(in, run, 0), size, result_at(in, run));
-    else if (is_half(to_))
+    else
       std::transform(floats, floats + size, result_at<std::uint16_t>(in, run),
                      to_ == DType::bf16 ? float_to_bfloat16 : float_to_half);
-    else
-      std::transform(halves, halves + size, result_at(in, run),
-                     from_ == DType::bf16 ? bfloat16_to_float : half_to_float);
   }
 
  private:
@@ -133,6 +195,16 @@ class Cast final : public Kernel {
   DType from_, to_;
   std::size_t row_size_;
 };
+
+std::string refuse_widening(const Graph& graph, const Node& node) {
+  const bool widens = is_half(graph.value(node.operands[0]).type.dtype) &&
+                      graph.value(node.results[0]).type.dtype == DType::f32;
+  return widens ? "" : "it converts 16-bit floats to f32";
+}
+
+std::string refuse_cast(const Graph& graph, const Node& node) {
+  return refuse_widening(graph, node).empty() ? "it converts no 16-bit floats to f32" : "";
+}
 
 std::string refuse_rounding(const Graph&, const Node& node) {
   return is_half(node.as<op::Quantization>().to) ? "it rounds no rows to 16 bits" : "";
@@ -160,7 +232,9 @@ std::span<const KernelEntry> quantize_kernels() {
        make_kernel<QuantizeEach>},
       {{.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
        make_kernel<Dequantize>},
-      {{.op = op::Cast::kName, .name = "cast"}, make_kernel<Cast>},
+      {{.op = op::Cast::kName, .name = "widen_rows", .reads = {view}, .refuse = refuse_widening},
+       make_kernel<WidenRows>},
+      {{.op = op::Cast::kName, .name = "cast", .refuse = refuse_cast}, make_kernel<Cast>},
   };
   return kKernels;
 }

@@ -42,7 +42,8 @@ Array<float> to_array(const PlannedInstruction& in, const Run& run, const Type& 
     return array;
   }
   if (is_half(type.dtype)) {
-    const auto* from = data_at<const std::uint16_t>(view, run, 0);
+    const auto* from = reinterpret_cast<const std::uint16_t*>(
+        data_at<const float>(view, run, same_rows ? first_row(run, in.domain) : 0));
     std::transform(from, from + array.data.size(), array.data.begin(),
                    type.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
     return array;

@@ -29,7 +29,7 @@ class ShortlistProducts : public Kernel {
  public:
   ShortlistProducts(const PlannedInstruction& in, const Binding& binding)
       : ShortlistProducts(in, binding, binding.graph.value(binding.node.operands[0]).type.dims[0],
-                          binding.graph.value(binding.node.operands[1]).type.dtype) {}
+                          columns_type(binding, 1)) {}
 
   std::unique_ptr<BatchState> make_state() const override {
     const bool integers = columns_.dtype == DType::qint8 || columns_.dtype == DType::qint16;
@@ -272,11 +272,6 @@ class SegmentKBest final : public RowsOfPairs {
   MapPath words_;
 };
 
-std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
-  if (graph.value(node.operands[1]).type.dtype == DType::f16) return "its matrix is of f16";
-  return refuse_shortlist(graph, node);
-}
-
 std::string refuse_words(const Graph& graph, const Node& node) {
   const MapPath words = node.as<op::ShortlistWords>().words;
   if (words.size() == 2 && graph.map(words[0]).kind == MapKind::right) return "";
@@ -295,12 +290,12 @@ std::span<const KernelEntry> shortlist_kernels() {
       {{.op = op::ShortlistKBest::kName,
         .name = "shortlist_output_layer",
         .reads = {view},
-        .refuse = refuse_shortlist_output},
+        .refuse = refuse_shortlist},
        make_kernel<ShortlistOutput>},
       {{.op = op::SampledMatmul::kName,
         .name = "sampled_product",
         .reads = {slice},
-        .refuse = refuse_shortlist_output},
+        .refuse = refuse_shortlist},
        make_kernel<SampledProduct>},
       {{.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
        make_kernel<SelectElements>},

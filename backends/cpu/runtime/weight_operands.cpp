@@ -19,9 +19,15 @@ std::shared_ptr<const PackedMatrix> packed_operand(const PlannedInstruction& in,
   return binding.weights.packed(own_form_of(in, binding, operand), shape);
 }
 
+DType columns_type(const Binding& binding, std::size_t operand) {
+  const DType dtype = binding.graph.value(binding.node.operands[operand]).type.dtype;
+  return dtype == DType::f16 ? DType::f32 : dtype;
+}
+
 std::shared_ptr<const Tensor> columns_operand(const PlannedInstruction& in, const Binding& binding,
                                               std::size_t operand, const MatrixShape& shape) {
-  const WeightType weight = own_form_of(in, binding, operand);
+  WeightType weight = own_form_of(in, binding, operand);
+  weight.dtype = columns_type(binding, operand);
   return shape.transposed ? binding.weights.stored(weight)
                           : binding.weights.columns(weight, shape.k, shape.n);
 }

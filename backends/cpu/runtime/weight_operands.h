@@ -18,7 +18,10 @@ std::shared_ptr<const PackedMatrix> packed_operand(const PlannedInstruction& in,
                                                    const Binding& binding, std::size_t operand,
                                                    const MatrixShape& shape);
 
-/// The transposed matrix, [n, k]: a row per column.
+/// The type of a matrix by columns: its own, but f32 for f16, of which kernels have no products.
+DType columns_type(const Binding& binding, std::size_t operand);
+
+/// The transposed matrix, [n, k]: a row per column, in the type columns_type().
 std::shared_ptr<const Tensor> columns_operand(const PlannedInstruction& in, const Binding& binding,
                                               std::size_t operand, const MatrixShape& shape);
 

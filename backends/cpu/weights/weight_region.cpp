@@ -64,7 +64,8 @@ std::vector<std::int64_t> WeightRegion::Entry::tensor_shape() const {
 WeightRegion::Entry& WeightRegion::entry(const WeightType& weight, Form form,
                                          const MatrixShape& shape) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& known) {
-    return known.weight.name == weight.name && known.form == form && known.shape == shape;
+    return known.weight.name == weight.name && known.weight.dtype == weight.dtype &&
+           known.form == form && known.shape == shape;
   });
   if (found != entries_.end()) return *found;
   return entries_.emplace_back(Entry{.weight = weight,
@@ -158,12 +159,16 @@ void WeightRegion::make(TensorMap weights, bool may_stay) {
   // The largest first: its source and the little that is made then are in memory together.
   std::ranges::stable_sort(places, std::greater(),
                            [](const auto& place) { return place.first->size_bytes(); });
+  std::vector<Tensor> mapped;
   for (const auto& [entry, place] : places) {
     entry->make(weights, place);
     const auto weight = weights.find(entry->weight.name);
     give_back_mapped(weight->second.mapped_bytes());
+    if (!weight->second.mapped_bytes().empty()) mapped.push_back(weight->second);
     if (--uses[weight->first] == 0) weights.erase(weight);
   }
+  // Reading the page of a vector brought in pages of the matrices beside it again.
+  for (const Tensor& weight : mapped) give_back_mapped(weight.mapped_bytes());
   bytes_ = block;
 }
 

@@ -16,8 +16,9 @@ namespace FUSELAGE_API fuselage {
 std::string needs_vectors(const Graph& graph, const Node& node);
 /// The first operand has one f32 vector per row.
 std::string needs_vector_input(const Graph& graph, const Node& node);
-/// The first operand is f32 or quantized.
-std::string needs_real(const Graph& graph, const Node& node);
+/// The rows of the first operand are words of 4 bytes: f32, quantized, or an even number of 16-bit
+/// floats.
+std::string needs_words(const Graph& graph, const Node& node);
 /// The first operand is f32.
 std::string needs_f32(const Graph& graph, const Node& node);
 

@@ -16,7 +16,8 @@ namespace FUSELAGE_API fuselage {
 /// it as a `param` node and checks its shape against the equations. Every parameter must have been
 /// requested when the model is finished: an unused one means a misread configuration.
 ///
-/// Quantized matrices and tables stay quantized. A parameter X_QuantMultA is the multiplier that
+/// Quantized matrices and tables stay quantized, and those in bf16 or f16 stay so: the graph
+/// converts them to f32. Vectors become f32. A parameter X_QuantMultA is the multiplier that
 /// quantizes the other operand of products with X; these are then products of integers.
 class Parameters {
  public:
@@ -41,6 +42,9 @@ class Parameters {
   Expr transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in);
   /// [size].
   Expr vector(const std::string& name, std::int64_t size);
+  /// [size]: a row for select_rows where there is none in a table; in 16 bits it stays so, as the
+  /// table does.
+  Expr default_row(const std::string& name, std::int64_t size);
   /// A row of `width` for each entry of `vocabulary`, for select_rows and dot_transposed.
   Expr table(const std::string& name, DomainId vocabulary, std::int64_t width);
   /// Number of rows of a stored matrix, for sizes that only the file states; of one that is made
@@ -55,7 +59,9 @@ class Parameters {
   const Tensor& stored(const std::string& name) const;
   void make(const std::string& name, const Dims& shape, bool is_table);
   bool is_in_integers(const std::string& name) const;
-  Expr declare(const std::string& name, Dims dims, DomainId domain);
+  bool is_in_halves(const std::string& name) const;
+  /// `widens`: 16-bit floats become f32 when they are loaded.
+  Expr declare(const std::string& name, Dims dims, DomainId domain, bool widens = false);
   Expr numbers(const std::string& name, Expr param);
   Expr scale_of_rows(const std::string& name);
 
@@ -66,7 +72,7 @@ class Parameters {
   const TensorMap& weights_;  ///< stored, or made_
   std::string where_;
   std::map<std::string, Expr> declared_;
-  std::map<std::string, Expr> numbers_;  ///< dequantized parameters
+  std::map<std::string, Expr> numbers_;  ///< parameters as f32
   std::map<float, Expr> scales_;      ///< by multiplier: scales of the operands of integer products
   std::set<std::string> as_numbers_;  ///< parameters that became numbers of the graph
 };
