@@ -1,5 +1,7 @@
 // A shortlist from the graph to the kernel: what a whole pipeline makes of it, and what runs it.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -207,6 +209,39 @@ TEST_P(EveryShortlist, AgreesWithTheReferenceInterpreter) {
       EXPECT_FALSE(is_fused(*exact));
       expect_near(search(*exact, batch_.sentences, batch_.lists), expected);
     }
+}
+
+/// The declarations with matrices that are stored as `dtype`.
+std::string declarations_in(const char* dtype) {
+  std::string text(kDeclarations), casts;
+  for (const std::string name : {"table", "w"}) {
+    const std::string param = fmt::format("%{} = param() {{", name);
+    text.replace(text.find(param), param.size(),
+                 fmt::format("%stored_{} = param() {{dtype = {}, ", name, dtype));
+    casts += fmt::format("%{0} = cast(%stored_{0}) {{to = f32}}\n", name);
+  }
+  return text.insert(text.find("%at ="), casts);
+}
+
+TEST_P(EveryShortlist, ReadsColumnsInBf16AndWidensThoseInF16) {
+  for (const char* dtype : {"bf16", "f16"})
+    for (const auto product : {kTied, kUntied})
+      for (const auto head : {kScores, kLogits}) {
+        TensorMap weights = weights_;
+        for (const char* name : {"table", "w"}) {
+          Tensor& tensor = weights.at(name);
+          tensor = std::string_view(dtype) == "f16" ? tensor.to_f16() : tensor.to_bf16();
+        }
+        const Graph graph =
+            parse_graph(declarations_in(dtype) + std::string(product) + std::string(head),
+                        "test.ir", all_ops());
+        const auto oracle = compile(graph, weights, {.backend = "reference", .passes = "none"});
+        const auto fused = compile(graph, weights, {});
+        EXPECT_TRUE(is_fused(*fused));
+        EXPECT_FALSE(needs_reference(*fused));
+        expect_near(search(*fused, batch_.sentences, batch_.lists),
+                    search(*oracle, batch_.sentences, batch_.lists));
+      }
 }
 
 TEST_P(EveryShortlist, ListsWordsOfScoresThatAreNormalizedOverAll) {

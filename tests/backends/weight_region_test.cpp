@@ -68,6 +68,18 @@ TEST(WeightRegion, HoldsEachFormOnceInTheOrderOfTheFirstRequest) {
             offset(whole->bytes()) + aligned(4 * 37 * 3));
 }
 
+TEST(WeightRegion, HoldsAWeightInEachTypeThatIsAskedFor) {
+  WeightRegion region;
+  WeightType half = declared("w", {3, 38});
+  half.dtype = DType::f16;
+  const auto floats = region.stored(declared("w", {3, 38})), halves = region.stored(half);
+  const Tensor w = counting({3, 38}, 10).to_f16();
+  region.make({{"w", w}});
+  EXPECT_EQ(halves->dtype(), DType::f16);
+  EXPECT_EQ(std::memcmp(halves->bytes(), w.bytes(), w.size_bytes()), 0);
+  EXPECT_THAT(numbers_of(*floats), ElementsAreArray(numbers_of(w.to_f32())));
+}
+
 TEST(WeightRegion, StaysAsLongAsWhatLiesInIt) {
   std::shared_ptr<const Tensor> kept;
   {

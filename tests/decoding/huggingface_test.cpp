@@ -1,10 +1,12 @@
 // Directories of Hugging Face's Transformers, against what its generate() and log-softmax give.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "base/file.h"
@@ -340,6 +342,80 @@ TEST_F(Damaged, CopiesOfSharedTablesAreOne) {
     weights.emplace(name, weights.at("model.shared.weight"));
   write_safetensors(file("model.safetensors"), weights, {});
   EXPECT_EQ(load_model(path_).weights.count("lm_head.weight"), 0U);
+}
+
+// --- Weights in 16 bits ---
+
+class Halves : public Damaged, public ::testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override { copy(GetParam().name); }
+
+  /// Stores each weight as `convert` makes it.
+  template <typename Convert>
+  void store(const Convert& convert) {
+    TensorMap weights = read_safetensors(directory(GetParam().name) + "/model.safetensors");
+    for (auto& [name, tensor] : weights) tensor = convert(name, tensor);
+    fs::remove(file("model.safetensors"));
+    write_safetensors(file("model.safetensors"), weights, {});
+  }
+
+  /// The best translations of some lines and their scores.
+  std::vector<std::string> translations(const Model& model, std::optional<Precision> precision,
+                                        const std::string& backend = "cpu") const {
+    TranslatorOptions wanted = options(backend, 4);
+    wanted.compile.precision = precision;
+    std::vector<std::string> input = lines(GetParam().name, "input.txt"), found;
+    input.resize(3);
+    for (const Translation& translation : Translator(model, wanted).translate(input))
+      found.push_back(fmt::format("{} {:a}", translation.n_best[0].text,
+                                  translation.n_best[0].hypothesis.score));
+    return found;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Models, Halves,
+                         ::testing::Values(Case{"marian", 1, 0}, Case{"m2m100", 2, 2},
+                                           Case{"t5", 1, 1}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(Halves, AreReadWhereTheyAreWithTheBytesOfTheirFloats) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    const auto narrow = [&](const Tensor& tensor) {
+      return dtype == DType::bf16 ? tensor.to_bf16() : tensor.to_f16();
+    };
+    store([&](const auto&, const Tensor& tensor) { return narrow(tensor).to_f32(); });
+    const Model floats = load_model(path_);
+    const std::vector<std::string> in_fp32 = translations(floats, Precision::fp32);
+    const std::vector<std::string> in_int8 = translations(floats, Precision::int8);
+    store([&](const auto&, const Tensor& tensor) { return narrow(tensor); });
+    const Model model = load_model(path_);
+    for (const auto& [name, tensor] : model.weights) {
+      if (tensor.shape().size() > 1 && !tensor.mapped_bytes().empty()) {
+        EXPECT_EQ(tensor.dtype(), dtype) << name;
+      }
+    }
+    EXPECT_EQ(model.decode.precision,
+              dtype == DType::bf16 ? std::optional(Precision::bf16) : std::nullopt);
+    EXPECT_EQ(translations(model, Precision::fp32), in_fp32);
+    EXPECT_EQ(translations(model, std::nullopt), in_fp32) << "the CPU rounds nothing";
+    EXPECT_EQ(translations(model, Precision::int8), in_int8);
+
+    const std::string saved = folder_ / "saved";
+    save_model_directory(model, model.vocabularies, saved, {});
+    const Model again = load_model(saved);
+    EXPECT_EQ(again.decode.precision, model.decode.precision);
+    EXPECT_EQ(translations(again, std::nullopt), in_fp32);
+  }
+}
+
+TEST_P(Halves, AmongFloatsStateNoPrecision) {
+  bool is_first = true;
+  store([&](const auto&, const Tensor& tensor) {
+    const bool stays = is_first && tensor.shape().size() == 2;
+    if (stays) is_first = false;
+    return stays ? tensor : tensor.to_bf16();
+  });
+  EXPECT_EQ(load_model(path_).decode.precision, std::nullopt);
 }
 
 TEST_F(Damaged, LanguagesHaveToBeThoseOfTheModel) {
