@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {
@@ -101,6 +103,23 @@ return p = %p, y = %y, q = %q, z = %z, pf = %pf, qf = %qf
 return y = %y
 )",
                         hypotheses, 1e-6);
+}
+
+TEST_F(RowKernelsTest, RowsOfTablesIn16Bits) {
+  constexpr const char* kGraph = R"(%ef = param() {{name = "E", domain = vocab, dims = [$n]}}
+%df = param() {{name = "d", dims = [$n]}}
+%e = cast(%ef) {{to = {0}}}
+%d = cast(%df) {{to = {0}}}
+%x = select_rows(%e) {{via = [hyp.word]}}
+%y = select_rows(%e, %d) {{via = [hyp.word]}}
+%xf = cast(%x) {{to = f32}}
+%yf = cast(%y) {{to = f32}}
+return x = %xf, y = %yf
+)";
+  for (const char* dtype : {"bf16", "f16"})
+    for (const int columns : {2, 8, 514})
+      for (const int hypotheses : {0, 1, 33})
+        expect_as_reference(with(fmt::format(kGraph, dtype), "$n", columns), hypotheses, 0);
 }
 
 TEST_F(RowKernelsTest, Rotary) {
