@@ -202,7 +202,7 @@ Expr expand(Operand x, Dims dims);
 /// The dimensions of a row in another order: dimension i of the result is dimension order[i].
 Expr permute(Operand x, Dims order);
 
-/// x as numbers of another type: i32 to f32, and weights between f32 and bf16 or f16.
+/// x as numbers of another type: i32, bf16 or f16 to f32, and weights from f32 to bf16 or f16.
 Expr cast(Operand x, DType to);
 
 /// Row via(r) of x, for each row r of the domain where the path starts. Rows that the path leads

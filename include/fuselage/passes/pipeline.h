@@ -26,7 +26,9 @@ struct PipelineOptions {
   KvCache kv_cache = KvCache::fp32;
   bool recurrent_kernels = false;  ///< the back-end has kernels for whole recurrent layers
   bool quantizing_kernels = true;  ///< the back-end's kernels can quantize their results
-  bool rounding_kernels = false;   ///< its products round rows, and its kernels can round results
+  /// Its products round rows, and its kernels can round results. Without them weights in 16 bits
+  /// are widened by the kernels that read them.
+  bool rounding_kernels = false;
 };
 
 /// The position of a pass in the pipeline: directly before or after another step, named by its

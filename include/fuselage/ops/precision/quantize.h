@@ -35,6 +35,7 @@ struct Quantization {
 
 /// Quantizes each vector to integers with a scale: operand 1 or else `given_scale`, if that
 /// is positive, otherwise the minimum possible. Or rounds it to 16-bit floats, ties to even.
+/// Weights in 16 bits are quantized as their numbers in f32 would be.
 struct Quantize : Quantization {
   static constexpr std::string_view kName = "quantize";
 };
@@ -54,7 +55,7 @@ struct Dequantize {
   static constexpr std::string_view kName = "dequantize";
 };
 
-/// Converts weights to bf16 or f16, ties to even, or back to f32; i32 to the nearest f32.
+/// Converts weights to bf16 or f16, ties to even; 16-bit floats to f32; i32 to the nearest f32.
 struct Cast {
   static constexpr std::string_view kName = "cast";
   DType to = DType::bf16;
