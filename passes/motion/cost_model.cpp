@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuselage/ops/fused/frequent_rows.h"
+#include "passes/rewrite/widening.h"
 
 namespace fuselage {
 namespace {
@@ -18,6 +19,11 @@ bool is_read_later(const Graph& graph, const Value& value) {
   return std::any_of(value.uses.begin(), value.uses.end(), [&graph](const Use& use) {
     return graph.binding(use.node) != BindingTime::load;
   });
+}
+
+/// Whether a node's result is a weight of the model, which counts for nothing in any type.
+bool is_widened_weight(const Graph& graph, const Node& node) {
+  return is_widening(graph, node) && graph.producer(node.operands[0]).has(Trait::external);
 }
 
 }  // namespace
@@ -44,7 +50,8 @@ TableCost present_tables(const Graph& graph, const Target& target) {
   TableCost total;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.has(Trait::external) || node.results.empty()) continue;
+    if (node.has(Trait::external) || node.results.empty() || is_widened_weight(graph, node))
+      continue;
     const Value& value = graph.value(node.results[0]);
     const Domain& domain = graph.domain(value.type.domain);
     const bool partial = is_partial_table(graph, value);
