@@ -93,6 +93,7 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   stated.keep_beam = options.keep_beam;
   stated.early_stopping = options.early_stopping;
   stated.forced_end = options.forced_end;
+  stated.renormalize = options.renormalize;
   stated.max_words = options.max_words;
   stated.min_length = options.min_length;
   if (options.max_length_factor && !options.max_words) stated.max_words = 0;
@@ -107,6 +108,7 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   options.keep_beam = values.keep_beam.value_or(false);
   options.early_stopping = values.early_stopping.value_or(EarlyStopping::never);
   options.forced_end = values.forced_end.value_or(false);
+  options.renormalize = values.renormalize.value_or(false);
   options.repetition = repetition_of(values);
   if (!options.dictionary.empty()) options.replace_unknowns = true;
   options.allow_unk = options.replace_unknowns || values.allow_unk.value_or(false);

@@ -164,7 +164,10 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .repetition = options_.repetition,
        .listed = search_.guided,
        .sampling = options_.sampling,
-       .suppressed = search_.suppressed});
+       .suppressed = search_.suppressed,
+       .renormalize = *options_.renormalize && !options_.skip_cost,
+       .min_length = search_.min_length,
+       .end_id = search_.end_id});
   options_.compile.workload = workload();
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);

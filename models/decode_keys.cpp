@@ -29,7 +29,7 @@ struct Entry {
 };
 
 using Defaults = DecodeDefaults;
-constexpr std::array<Entry, 20> kEntries{{
+constexpr std::array<Entry, 21> kEntries{{
     {"activations", &Defaults::activations, {}},
     {"allow-unk", &Defaults::allow_unk, {}},
     {"beam-size", &Defaults::beam_size, {1, 1024}},
@@ -48,6 +48,7 @@ constexpr std::array<Entry, 20> kEntries{{
     {"no-repeat-ngram-size", &Defaults::no_repeat_ngram_size, {0, 1000}},
     {"normalize", &Defaults::normalize, {-10, 10, false}},
     {"precision", &Defaults::precision, {}},
+    {"renormalize", &Defaults::renormalize, {}},
     {"repetition-penalty", &Defaults::repetition_penalty, {0, 1000, false, true}},
     {"word-penalty", &Defaults::word_penalty, {-1000000, 1000000, false}},
 }};

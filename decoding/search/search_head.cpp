@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "decoding/search/normalized_scores.h"
 #include "decoding/search/repetition_head.h"
 #include "decoding/search/sampling_head.h"
 #include "decoding/search/word_scores.h"
@@ -67,83 +68,47 @@ ShortlistPaths add_shortlist(Graph& graph, DomainId hypotheses, std::int64_t wor
           .word = {graph.map_of(pairs, MapKind::right), word}};
 }
 
-/// The scores of the words of shortlists in place of the scores of all words. Log-probabilities are
-/// normalized over these words, also where a model adds them up, as an ensemble does.
-class ShortlistScores {
- public:
-  ShortlistScores(Graph& graph, const ShortlistPaths& paths) : graph_(graph), paths_(paths) {}
-
-  const ShortlistPaths& paths() const { return paths_; }
-
-  ValueId logits(ValueId all) {
-    return graph_.result(add_node(
-        graph_, op::SelectElements{.row = paths_.hypothesis, .element = paths_.word}, {all}));
-  }
-
-  ValueId log_probs_of_logits(ValueId all) {
-    return graph_.result(
-        add_node(graph_, op::SegmentLogSoftmax{.to = paths_.hypothesis}, {logits(all)}));
-  }
-
-  /// `all` is a log-softmax, or a weighted sum of several. Throws Error for anything else.
-  ValueId log_probs(ValueId all) {
-    const auto [known, is_new] = done_.try_emplace(all.index);
-    if (is_new) known->second = make_log_probs(all);
-    return done_.at(all.index);
-  }
-
- private:
-  ValueId make_log_probs(ValueId all) {
-    const Node node = graph_.producer(all);
-    if (node.is<op::LogSoftmax>()) return log_probs_of_logits(node.operands[0]);
-    if (node.is<op::Add>())
-      return graph_.result(
-          add_node(graph_, op::Add{}, {log_probs(node.operands[0]), log_probs(node.operands[1])}));
-    if (node.is<op::Mul>())
-      for (std::size_t i = 0; i < 2; ++i)
-        if (graph_.producer(node.operands[i]).is<op::Constant>() &&
-            row_size(graph_.value(node.operands[i]).type) == 1)
-          return graph_.result(
-              add_node(graph_, op::Mul{}, {log_probs(node.operands[1 - i]), node.operands[i]}));
-    throw Error(fmt::format(
-        "graph '{}': its log-probabilities come from {}, and not from logits that could be "
-        "normalized over the words of a shortlist; leave the shortlist out",
-        graph_.name(), graph_.describe(graph_.value(all).producer)));
-  }
-
-  Graph& graph_;
-  ShortlistPaths paths_;
-  std::map<std::uint32_t, ValueId> done_;
-};
-
-WordScores scores_of_all(Graph& graph, SearchHead head, const ModelScores& given) {
-  auto [scores, normalized, words] = given;
-  if (!normalized && head != SearchHead::k_best_logits) {
-    scores = graph.result(add_node(graph, op::LogSoftmax{}, {scores}));
-    graph.set_value_name(scores, std::string(kLogProbs));
-  }
-  return {.value = scores, .hypotheses = graph.value(scores).type.domain, .words = words};
+WordMask mask_of(const SearchHeadOptions& options) {
+  if (!options.renormalize) return {};
+  return {
+      .suppressed = options.suppressed, .min_length = options.min_length, .end_id = options.end_id};
 }
 
-WordScores scores_of_listed(Graph& graph, SearchHead head, const ModelScores& given,
-                            ShortlistScores& listed) {
-  const auto [all, normalized, words] = given;
-  ValueId scores;
-  if (normalized)
-    scores = listed.log_probs(all);
-  else
-    scores = head == SearchHead::k_best ? listed.log_probs_of_logits(all) : listed.logits(all);
-  if (normalized || head == SearchHead::k_best)
-    graph.set_value_name(scores, std::string(kLogProbs));
-  return {.value = scores,
-          .hypotheses = graph.value(all).type.domain,
-          .words = words,
-          .pairs = listed.paths()};
+/// Whether repetitions are found among logits: words without a score are then no part of the
+/// probabilities, and a penalty would change these.
+bool penalizes_logits(const SearchHeadOptions& options) {
+  return !options.repetition.is_off() && options.renormalize && options.repetition.penalty == 1;
+}
+
+LogitChanges changes_of(Graph& graph, const SearchHeadOptions& options,
+                        const std::optional<ShortlistPaths>& shortlist) {
+  LogitChanges changes{.shortlist = shortlist};
+  if (penalizes_logits(options))
+    changes.last = [&graph, &options](WordScores scores) {
+      return penalized(graph, std::move(scores), options.repetition);
+    };
+  // A penalty is for log-probabilities of all words; of a list those without a score are left out.
+  if (options.repetition.penalty == 1 || shortlist) changes.mask = mask_of(options);
+  return changes;
+}
+
+WordScores penalized_log_probs(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
+  scores = penalized(graph, std::move(scores), options.repetition);
+  if (!options.renormalize) return scores;
+  if (scores.pairs) {
+    scores.value = graph.result(
+        add_node(graph, op::SegmentLogSoftmax{.to = scores.pairs->hypothesis}, {scores.value}));
+  } else {
+    scores.value = masked(graph, scores, mask_of(options));
+    scores.value = graph.result(add_node(graph, op::LogSoftmax{}, {scores.value}));
+  }
+  return scores;
 }
 
 /// The words that the search takes, the k best or one that is drawn.
 NodeId add_choice(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
-  if (!options.repetition.is_off()) scores = penalized(graph, scores, options.repetition);
+  if (!options.repetition.is_off() && !penalizes_logits(options))
+    scores = penalized_log_probs(graph, std::move(scores), options);
   if (options.sampling)
     return add_drawn_words(graph, scores, *options.sampling, options.suppressed);
   return add_k_best(graph, scores, options.k);
@@ -173,27 +138,33 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
   check(head == SearchHead::k_best || !(options.members || options.listed || options.sampling ||
                                         !options.repetition.is_off()),
         "scores of models and of listed words, penalties and sampling are for log-probabilities");
+  check(head == SearchHead::k_best || !options.renormalize,
+        "only log-probabilities are normalized");
   check(head != SearchHead::log_probabilities || !options.shortlist,
         "a shortlist has no scores for all words");
   Graph graph = model;
   const ModelScores given = scores_of(graph);
-  if (options.shortlist || options.listed || !options.repetition.is_off())
+  const DomainId hypotheses = graph.value(given.value).type.domain;
+  if (options.shortlist || options.listed || !options.repetition.is_off() ||
+      !mask_of(options).is_empty())
     expect_hypotheses(graph, graph.value(given.value).type);
-  std::optional<ShortlistScores> shortlist;
-  if (options.shortlist)
-    shortlist.emplace(graph,
-                      add_shortlist(graph, graph.value(given.value).type.domain, given.words));
+  std::optional<ShortlistPaths> shortlist;
+  if (options.shortlist) shortlist = add_shortlist(graph, hypotheses, given.words);
   graph.clear_outputs();
-  const WordScores scores = shortlist ? scores_of_listed(graph, head, given, *shortlist)
-                                      : scores_of_all(graph, head, given);
+  NormalizedScores normalized(graph, given, changes_of(graph, options, shortlist));
+  const WordScores scores = normalized.scores(head == SearchHead::k_best_logits);
   if (head == SearchHead::log_probabilities)
     graph.add_output(std::string(kLogProbs), scores.value);
   else
     add_best_outputs(graph, add_choice(graph, scores, options));
-  if (options.listed) add_listed_scores(graph, scores);
+  if (options.listed)
+    add_listed_scores(graph,
+                      options.renormalize
+                          ? NormalizedScores(graph, given, {.shortlist = shortlist}).scores(false)
+                          : scores);
   for (const Output& output : model.outputs())
     if (options.members && is_member_output(output.name))
-      graph.add_output(output.name, shortlist ? shortlist->log_probs(output.value) : output.value);
+      graph.add_output(output.name, normalized.log_probs(output.value));
   add_other_outputs(graph, model, options.alignment);
   return graph;
 }

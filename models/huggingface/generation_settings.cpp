@@ -90,6 +90,7 @@ DecodeDefaults generation_settings(const HuggingFaceConfig& config,
   set_words(settings, "min-length", least_words(config), config);
   set_words(settings, "max-length", config.integer("max_position_embeddings").value_or(0), config);
   if (!config.setting("forced_eos_token_id").is_null()) settings.forced_end = true;
+  if (config.flag("renormalize_logits").value_or(false)) settings.renormalize = true;
   note_ignored(config, notes);
   return settings;
 }

@@ -254,13 +254,15 @@ class TextFinder {
     if (!bad.is_array())
       throw Error(fmt::format("{}: 'bad_words_ids' must be a list of lists of ids, not {}",
                               config_.directory, shown(bad)));
+    const std::vector<std::int32_t> ends = config_.ids("eos_token_id");
     for (const Json& word : bad) {
       const auto id = word.is_array() && word.size() == 1 ? word_id(word.front()) : std::nullopt;
       if (!id)
         throw Error(
             fmt::format("{}: 'bad_words_ids' has {}; only lists of one id each are supported",
                         config_.directory, shown(word)));
-      files_.format.suppressed.push_back(*id);
+      // Transformers leaves the end symbol, alone, out of them.
+      if (ends.empty() || *id != ends.front()) files_.format.suppressed.push_back(*id);
     }
   }
 

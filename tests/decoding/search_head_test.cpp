@@ -1,5 +1,6 @@
 #include "fuselage/decoding/search_head.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -132,6 +133,76 @@ TEST(SearchHead, PenalizesRepetitionsBeforeRanking) {
 return best_scores = %s, best_words = %w
 )";
   EXPECT_TRUE(same_graph(graph, parse_graph(text, "test.ir", all_ops()))) << print_graph(graph);
+}
+
+void expect_renormalized(const SearchHeadOptions& options, std::string_view domains,
+                         const std::string& made) {
+  constexpr std::string_view kBiased = "%b = param() {name = \"b\", dims = [5]}\n";
+  const Graph graph =
+      with_search_head(model(std::string(kBiased) + "%l = add(%scores, %b)\nreturn logits = %l\n"),
+                       SearchHead::k_best, options);
+  verify(graph);
+  std::string text = std::string(kModel) + std::string(kBiased);
+  text.insert(text.find("%E"), domains);
+  EXPECT_TRUE(
+      same_graph(graph, parse_graph(text + made + "return best_scores = %s, best_words = %w\n",
+                                    "test.ir", all_ops())))
+      << print_graph(graph);
+}
+
+/// The bias of words without 1 and 4.
+constexpr std::string_view kMasked = R"(%0 = constant() {values = [0], dims = [1]}
+%1 = constant() {values = [-1e9], dims = [1]}
+%2 = constant() {values = [0], dims = [2]}
+%4 = constant() {values = [-1e9], dims = [1]}
+%m = concat(%0, %1, %2, %4)
+)";
+
+TEST(SearchHead, WordsThatAreLeftOutHaveALowBias) {
+  expect_renormalized({.k = 2, .suppressed = {4, 1, 9, -1}, .renormalize = true}, "",
+                      "%unused = add(%scores, %b)\n" + std::string(kMasked) + R"(%c = add(%b, %m)
+%l = add(%scores, %c)
+%p = log_softmax(%l)
+%s, %w = k_best(%p) {k = 2}
+)");
+}
+
+TEST(SearchHead, EndsThatAreTooEarlyAreLeftOut) {
+  expect_renormalized({.k = 2, .renormalize = true, .min_length = 3, .end_id = 4}, "",
+                      R"(%l = add(%scores, %b)
+%position = position() {domain = hyp}
+%length = cast(%position) {to = f32}
+%least = constant() {values = [3]}
+%short = less(%length, %least)
+%others = constant() {values = [0], dims = [4]}
+%end = constant() {values = [-1e9], dims = [1]}
+%m = concat(%others, %end)
+%n = mul(%short, %m)
+%o = add(%l, %n)
+%p = log_softmax(%o)
+%s, %w = k_best(%p) {k = 2}
+)");
+}
+
+TEST(SearchHead, RepeatedWordsAreLeftOutBehindAPenaltyOnly) {
+  const std::string history = R"(%n = row_number() {via = [hyp.word]}
+%t = history(%n) {domain = prefix}
+)";
+  const auto repeats = [](const char* scores, const char* attributes) {
+    return fmt::format(
+        "%q = penalize_repeats({}, %t) {{to = [hyp_words.left], via = [hyp_words.right], {}}}\n",
+        scores, attributes);
+  };
+  expect_renormalized({.k = 2, .repetition = {.no_repeat_ngram_size = 3}, .renormalize = true},
+                      kHistory,
+                      "%l = add(%scores, %b)\n" + history + repeats("%l", "ngram = 3") +
+                          "%p = log_softmax(%q)\n%s, %w = k_best(%p) {k = 2}\n");
+  expect_renormalized(
+      {.k = 2, .repetition = {.penalty = 1.5f}, .suppressed = {1, 4}, .renormalize = true},
+      kHistory,
+      "%l = add(%scores, %b)\n%a = log_softmax(%l)\n" + history + repeats("%a", "penalty = 1.5") +
+          std::string(kMasked) +
+          "%c = add(%q, %m)\n%p = log_softmax(%c)\n%s, %w = k_best(%p) {k = 2}\n");
 }
 
 TEST(SearchHead, RefusesPenaltiesOutOfRange) {

@@ -24,6 +24,7 @@ DecodeDefaults all_stated() {
           .keep_beam = true,
           .early_stopping = EarlyStopping::heuristic,
           .forced_end = true,
+          .renormalize = true,
           .max_words = 30,
           .min_length = 2,
           .no_repeat_ngram_size = 3,
@@ -116,6 +117,7 @@ TEST(ModelConfig, PrintsDefaultsAsBefore) {
     "no-repeat-ngram-size": 3,
     "normalize": 0.6,
     "precision": "int4-log",
+    "renormalize": true,
     "repetition-penalty": 1.25,
     "word-penalty": -0.25
   }

@@ -195,7 +195,11 @@ class Dump {
     }
     if (!o_.model_only)
       graph = with_search_head(graph, SearchHead::k_best,
-                               {.k = k, .alignment = o_.alignment, .sampling = o_.sampling});
+                               {.k = k,
+                                .alignment = o_.alignment,
+                                .sampling = o_.sampling,
+                                .suppressed = model_.text.suppressed,
+                                .renormalize = model_.decode.renormalize.value_or(false)});
     CompileOptions compile = o_.compile;
     if (!o_.frequency.empty()) {
       std::vector<std::string> notes;

@@ -104,6 +104,7 @@ ScoreCommand::ScoreCommand()
                        "max-words",
                        "min-length",
                        "no-repeat-ngram-size",
+                       "renormalize",
                        "repetition-penalty",
                        "replace-unknowns",
                        "terminology",

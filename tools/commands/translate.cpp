@@ -112,6 +112,10 @@ void TranslateCommand::add_search_options() {
       "--forced-end", [this](std::int64_t count) { translator_.forced_end = count > 0; },
       "The last word at the length limit is the end symbol, with a score of 0");
   app.add_flag_function(
+      "--renormalize", [this](std::int64_t count) { translator_.renormalize = count > 0; },
+      "Log-probabilities are normalized over the words that can be produced: without those that "
+      "are never produced or would repeat an n-gram");
+  app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");
   app.add_option_function<std::string>(

@@ -38,7 +38,14 @@ struct SearchHeadOptions {
   /// A word is drawn in place of the k best: the outputs have one score and one word. The graph has
   /// the input kSamplingStreams, and a search that reads it has a beam of 1.
   std::optional<Sampling> sampling = {};
-  std::vector<std::int32_t> suppressed = {};  ///< with sampling: words that are never drawn
+  /// Words that are not produced. With sampling they are never drawn.
+  std::vector<std::int32_t> suppressed = {};
+  /// Log-probabilities are normalized over the words that may follow: without suppressed ones,
+  /// those that would repeat an n-gram, and the end symbol before min_length words. With a penalty
+  /// they are penalized first. Those of listed words are not changed. In an ensemble each model's
+  /// are, unless there is a penalty.
+  bool renormalize = false;
+  std::int32_t min_length = 0, end_id = 0;  ///< with renormalize
 };
 
 /// The graph with its scores replaced by the outputs of `head`. With a shortlist, log-probabilities

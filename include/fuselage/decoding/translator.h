@@ -68,6 +68,9 @@ struct TranslatorOptions {
   std::optional<EarlyStopping> early_stopping = {};  ///< with keep_beam; never
   /// The last word at the length limit is the end symbol (SearchOptions::forced_end); false.
   std::optional<bool> forced_end = {};
+  /// Log-probabilities are normalized over the words that can be produced
+  /// (SearchHeadOptions::renormalize), unless skip_cost is set; false.
+  std::optional<bool> renormalize = {};
   /// Codes of languages, for a model that translates between several (TextFormat); empty: those of
   /// the model.
   std::string source_language = {}, target_language = {};

@@ -40,6 +40,8 @@ struct DecodeDefaults {
   std::optional<EarlyStopping> early_stopping = {};
   /// The last word that the length limit allows is the end symbol, with a score of 0.
   std::optional<bool> forced_end = {};
+  /// Log-probabilities are normalized over the words that can be produced.
+  std::optional<bool> renormalize = {};
   std::optional<std::int32_t> max_words = {};
   std::optional<std::int32_t> min_length = {};
   std::optional<std::int32_t> no_repeat_ngram_size = {};

@@ -1,0 +1,97 @@
+"""Settings of the search of Transformers that a checkpoint states, beside generate()."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fuselage
+import pytest
+import torch
+from test_transformers import (
+    CASES,
+    NEW_WORDS,
+    SOURCES,
+    TOLERANCE,
+    first_words,
+    random_model,
+    save,
+    texts,
+)
+
+BAD_WORDS = {"bad_words_ids": [[1], [30], [31], [77]], "suppress_tokens": [40, 41]}
+RENORMALIZED = {**BAD_WORDS, "renormalize_logits": True}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "bad words": BAD_WORDS,
+    "renormalized": RENORMALIZED,
+    "renormalized least length": {**RENORMALIZED, "min_length": 9},
+    "renormalized ends": {**RENORMALIZED, "forced_eos_token_id": 2},
+}
+
+
+def log_probabilities(output: Any, words: list[int]) -> list[float]:
+    """Of the last words; generate() gives logits where it does not normalize them."""
+    steps = output.scores[len(output.scores) - len(words) :]
+    return [float(step[0].log_softmax(-1)[word]) for step, word in zip(steps, words, strict=True)]
+
+
+def expect_greedy_search(model: Any, translator: Any, has_scores: bool) -> None:
+    end = model.config.eos_token_id
+    found = translator.translate_details(texts(SOURCES))
+    for source, translation in zip(SOURCES, found, strict=True):
+        output = model.generate(
+            torch.tensor([[*source, end]]),
+            max_new_tokens=NEW_WORDS,
+            num_beams=1,
+            do_sample=False,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        words = output.sequences[0].tolist()[len(first_words(model)) :]
+        best = translation.n_best[0]
+        assert list(best.words) == words
+        if has_scores:
+            assert best.word_scores == pytest.approx(
+                log_probabilities(output, words), abs=TOLERANCE
+            )
+
+
+def expect_beam_search(model: Any, translator: Any) -> None:
+    """Ours are at least as good: Transformers passes hypotheses over that end late."""
+    end = model.config.eos_token_id
+    found = translator.translate_details(texts(SOURCES))
+    same = 0
+    for source, translation in zip(SOURCES, found, strict=True):
+        output = model.generate(
+            torch.tensor([[*source, end]]),
+            max_new_tokens=NEW_WORDS,
+            num_beams=4,
+            do_sample=False,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+        words = output.sequences[0].tolist()[len(first_words(model)) :]
+        best, score = translation.n_best[0], float(output.sequences_scores[0])
+        assert best.score >= score - TOLERANCE
+        if list(best.words) == words:
+            same += 1
+            assert best.score == pytest.approx(score, abs=TOLERANCE)
+    assert same > len(SOURCES) // 2
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("name", ["marian", "bart", "t5"])
+def test_settings(name: str, settings: str, tmp_path: Path) -> None:
+    model = random_model(*CASES[name])
+    stated = SETTINGS[settings]
+    for key, value in stated.items():
+        if key == "forced_eos_token_id":
+            value = model.config.eos_token_id
+        setattr(model.generation_config, key, value)
+    folder = save(model, tmp_path / "model")
+    greedy, beam = (
+        fuselage.Translator(folder, threads=1, beam_size=size, max_words=NEW_WORDS)
+        for size in (1, 4)
+    )
+    expect_greedy_search(model, greedy, has_scores="renormalize_logits" in stated)
+    expect_beam_search(model, beam)
