@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -54,14 +55,15 @@ void verify(const Repetition& repetition) {
                             repetition.no_repeat_ngram_size));
 }
 
-WordScores penalized(Graph& graph, WordScores scores, const Repetition& repetition) {
+WordScores penalized(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
+  const Repetition& repetition = options.repetition;
   verify(repetition);
   const MapId word = word_map(graph, scores.hypotheses);
   const DomainId prefix = find_or_add_prefix(graph, scores.hypotheses);
   const DomainId history = find_or_add_pairs(graph, scores.hypotheses, prefix);
-  const ValueId words =
-      graph.result(add_node(graph, op::History{.domain = prefix},
-                            {graph.result(add_node(graph, op::RowNumber{.via = {word}}, {}))}));
+  const ValueId newest = graph.result(
+      add_node(graph, op::RowNumber{.via = {word}, .unmapped = std::max(options.start_word, -1)}, {}));
+  const ValueId words = graph.result(add_node(graph, op::History{.domain = prefix}, {newest}));
   const MapPath to{graph.map_of(history, MapKind::left)};
   const MapPath via{graph.map_of(history, MapKind::right)};
   const double penalty = repetition.penalty;

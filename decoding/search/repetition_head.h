@@ -1,13 +1,13 @@
 #pragma once
 
 #include "decoding/search/word_scores.h"
-#include "fuselage/decoding/repetition.h"
+#include "fuselage/decoding/search_head.h"
 #include "fuselage/graph/graph.h"
 
 namespace fuselage {
 
-/// The scores with penalties for words that a hypothesis has. Throws Error for numbers out of
-/// range, and for hypotheses without a word map.
-WordScores penalized(Graph& graph, WordScores scores, const Repetition& repetition);
+/// The scores with penalties for words that a hypothesis has, or that its decoder begins with.
+/// Throws Error for numbers out of range, and for hypotheses without a word map.
+WordScores penalized(Graph& graph, WordScores scores, const SearchHeadOptions& options);
 
 }  // namespace fuselage

@@ -85,7 +85,7 @@ LogitChanges changes_of(Graph& graph, const SearchHeadOptions& options,
   LogitChanges changes{.shortlist = shortlist};
   if (penalizes_logits(options))
     changes.last = [&graph, &options](WordScores scores) {
-      return penalized(graph, std::move(scores), options.repetition);
+      return penalized(graph, std::move(scores), options);
     };
   // A penalty is for log-probabilities of all words; of a list those without a score are left out.
   if (options.repetition.penalty == 1 || shortlist) changes.mask = mask_of(options);
@@ -93,7 +93,7 @@ LogitChanges changes_of(Graph& graph, const SearchHeadOptions& options,
 }
 
 WordScores penalized_log_probs(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
-  scores = penalized(graph, std::move(scores), options.repetition);
+  scores = penalized(graph, std::move(scores), options);
   if (!options.renormalize) return scores;
   if (scores.pairs) {
     scores.value = graph.result(

@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 14> kTextKeys = {
+constexpr std::array<std::string_view, 15> kTextKeys = {
     "added-words",   "end",        "first-word",      "languages",
     "piece-offset",  "source-end", "source-language", "source-prefix",
-    "source-suffix", "suppressed", "target-language", "target-prefix",
-    "tasks",         "unknown"};
+    "source-suffix", "start-word", "suppressed",      "target-language",
+    "target-prefix", "tasks",      "unknown"};
 
 /// Calls `visit(key, member)` for each member that JSON has as it is.
 template <typename Format, typename Visit>
@@ -31,6 +31,7 @@ void visit_plain_members(Format& format, const Visit& visit) {
   visit("source-suffix", format.source_suffix);
   visit("target-prefix", format.target_prefix);
   visit("first-word", format.first_word);
+  visit("start-word", format.start_word);
   visit("suppressed", format.suppressed);
   visit("source-language", format.source_language);
   visit("target-language", format.target_language);

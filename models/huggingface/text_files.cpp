@@ -209,6 +209,8 @@ class TextFinder {
     if (tokenizer_ == "MBartTokenizer") format.target_prefix.clear();
     if (const auto first = config_.ids("forced_bos_token_id"); !first.empty())
       format.first_word = first.front();
+    if (const auto start = config_.ids("decoder_start_token_id"); !start.empty())
+      format.start_word = start.front();
     add_tasks();
     add_default_languages();
     add_suppressed();

@@ -19,19 +19,26 @@ namespace {
 constexpr std::int64_t kMaxRowNumber = 1 << 24;
 
 std::vector<Type> infer_row_number(const InferContext& in) {
-  const auto [from, to] = path_ends(in, in.as<op::RowNumber>().via);
+  const auto op = in.as<op::RowNumber>();
+  const auto [from, to] = path_ends(in, op.via);
   const Domain& target = in.graph().domain(to);
   if (target.kind != DomainKind::vocabulary || target.size > kMaxRowNumber)
     in.fail(fmt::format("its path leads to '{}', which is no vocabulary of at most {} entries",
                         target.name, kMaxRowNumber));
+  if (op.unmapped < -1 || op.unmapped > kMaxRowNumber)
+    in.fail(fmt::format("the number of unmapped rows must be from -1 to {}, not {}", kMaxRowNumber,
+                        op.unmapped));
   return {{DType::f32, from, {1}}};
 }
 
 template <typename T>
 void evaluate_row_number(EvalContext<T>& context) {
   std::vector<std::int32_t> rows;
-  context.rows.resolve(context.node.template as<op::RowNumber>().via, rows);
-  std::ranges::copy(rows, context.results[0].data.begin());
+  const auto op = context.node.template as<op::RowNumber>();
+  context.rows.resolve(op.via, rows);
+  std::ranges::transform(rows, context.results[0].data.begin(), [&op](std::int32_t row) {
+    return row < 0 ? static_cast<T>(op.unmapped) : static_cast<T>(row);
+  });
 }
 
 /// Checks the text of each row; returns the domain of these rows.
@@ -148,7 +155,7 @@ void evaluate_segment_penalize_repeats(EvalContext<T>& context) {
 std::span<const OpDef> repetition_ops() {
   static const OpDef ops[] = {
       define<op::RowNumber>(
-          {.summary = "y(r) = the number of the row via(r), of a word its id; -1 if r is unmapped.",
+          {.summary = "y(r) = the number of the row via(r), of a word its id; `unmapped` if r is.",
            .infer = infer_row_number,
            .evaluate_f32 = evaluate_row_number<float>,
            .evaluate_f64 = evaluate_row_number<double>}),

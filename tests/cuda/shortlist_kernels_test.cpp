@@ -49,6 +49,7 @@ std::string k_best(std::string_view x, std::int64_t k) {
 
 TEST_F(ShortlistKernelsTest, PenaltiesOfRepeatedWords) {
   constexpr std::string_view kText = R"(%w = row_number() {via = [hyp.word]}
+%v = row_number() {via = [hyp.word], unmapped = 5}
 %t = row_number() {via = [source.word]}
 )";
   for (const char* attributes : {"penalty = 1.5", "ngram = 1", "penalty = 0.5, ngram = 2"}) {
@@ -59,7 +60,7 @@ TEST_F(ShortlistKernelsTest, PenaltiesOfRepeatedWords) {
         "}\n%z = segment_penalize_repeats(%e, %t) {row = [choice.left], listed = "
         "[choice.right, list.word], to = [cross.left], via = [cross.right], ";
     body += attributes;
-    expect_for_all(body + "}\nreturn w = %w, y = %y, z = %z\n");
+    expect_for_all(body + "}\nreturn w = %w, v = %v, y = %y, z = %z\n");
   }
 }
 

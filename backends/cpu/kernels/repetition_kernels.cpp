@@ -20,19 +20,19 @@ constexpr float kLowest = -std::numeric_limits<float>::infinity();
 class RowNumber final : public Kernel {
  public:
   RowNumber(const PlannedInstruction&, const Binding& binding)
-      : via_(binding.node.as<op::RowNumber>().via) {}
+      : op_(binding.node.as<op::RowNumber>()) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     const std::int64_t first = first_row(run, in.domain);
     const RowsOut out = rows_out(in, run);
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
-      const std::int64_t row = follow(via_, run, first + static_cast<std::int64_t>(r));
-      out.data[r * out.stride] = static_cast<float>(row);
+      const std::int64_t row = follow(op_.via, run, first + static_cast<std::int64_t>(r));
+      out.data[r * out.stride] = static_cast<float>(row < 0 ? op_.unmapped : row);
     }
   }
 
  private:
-  MapPath via_;
+  op::RowNumber op_;
 };
 
 /// The texts of rows, as both ops read them.

@@ -30,6 +30,7 @@ struct SearchHeadOptions {
   bool members = false;
   /// The scores that are ranked are penalized for words and n-grams that the hypothesis has.
   Repetition repetition = {};
+  std::int32_t start_word = -1;  ///< of the decoder, which the hypothesis then has; -1: none
   /// There is an output kListedScores, with the log-probabilities of words that each sentence
   /// lists: the words of its shortlist, else those that Batch::shortlists has. They are not
   /// penalized.

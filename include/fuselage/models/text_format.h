@@ -53,6 +53,9 @@ struct TextFormat {
   /// The id of a word that takes the place of target_prefix where no target language is stated; -1:
   /// none.
   std::int32_t first_word = -1;
+  /// The id of the word by which the decoder begins, before all words of a translation: it counts
+  /// where words are not to be repeated; -1: none.
+  std::int32_t start_word = -1;
   /// Ids of words that no translation has.
   std::vector<std::int32_t> suppressed = {};
   std::vector<Language> languages = {};

@@ -24,6 +24,7 @@ RENORMALIZED = {**BAD_WORDS, "renormalize_logits": True}
 SETTINGS: dict[str, dict[str, Any]] = {
     "bad words": BAD_WORDS,
     "renormalized": RENORMALIZED,
+    "renormalized n-grams": {**RENORMALIZED, "no_repeat_ngram_size": 2},
     "renormalized least length": {**RENORMALIZED, "min_length": 9},
     "renormalized ends": {**RENORMALIZED, "forced_eos_token_id": 2},
 }

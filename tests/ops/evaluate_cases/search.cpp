@@ -70,6 +70,8 @@ std::vector<EvaluateCase> search_cases() {
        "%y = select_elements(%h5) {row = [cross.left], element = [cross.left, hyp.word]}",
        {{0, 0, 0, 0, 1}}},
       {"row_number", "%y = row_number() {via = [cross.right, source.word]}", {{1, 0, 1, 0, 3}}},
+      {"row_number", "%y = row_number() {via = [hyp.word]}", {{2, -1, 4, 0}}},
+      {"row_number", "%y = row_number() {via = [hyp.word], unmapped = 9}", {{2, 9, 4, 0}}},
       {"penalize_repeats",
        "%n = row_number() {via = [source.word]}\n%z = sub(%h5, %s)\n"
        "%y = penalize_repeats(%z, %n) {to = [cross.left], via = [cross.right], penalty = 3}",

@@ -10,9 +10,11 @@ namespace {
 constexpr std::uint32_t kThreads = 256;
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-__global__ void row_numbers_kernel(IndexPath via, Rows rows, RowsOut out) {
+__global__ void row_numbers_kernel(IndexPath via, float unmapped, Rows rows, RowsOut out) {
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (r < *rows.live) row_of(out, r)[0] = static_cast<float>(follow(via, r));
+  if (r >= *rows.live) return;
+  const std::int64_t row = follow(via, r);
+  row_of(out, r)[0] = row < 0 ? unmapped : static_cast<float>(row);
 }
 
 /// The text of a row.
@@ -101,9 +103,10 @@ LaunchConfig block_for_each(const Rows& rows) {
 
 }  // namespace
 
-void row_numbers(cudaStream_t stream, const IndexPath& via, const Rows& rows, const RowsOut& out) {
-  launch(stream, row_numbers_kernel, {blocks_for(rows.max_live, kThreads), kThreads}, via, rows,
-         out);
+void row_numbers(cudaStream_t stream, const IndexPath& via, float unmapped, const Rows& rows,
+                 const RowsOut& out) {
+  launch(stream, row_numbers_kernel, {blocks_for(rows.max_live, kThreads), kThreads}, via, unmapped,
+         rows, out);
 }
 
 void penalize_repeats(cudaStream_t stream, const RowsIn& scores, const RepeatedTexts& texts,

@@ -10,8 +10,9 @@
 
 namespace fuselage::cuda {
 
-/// out[r] = the number of the row to which `via` leads from row r; -1 if there is none.
-void row_numbers(cudaStream_t stream, const IndexPath& via, const Rows& rows, const RowsOut& out);
+/// out[r] = the number of the row to which `via` leads from row r; `unmapped` if there is none.
+void row_numbers(cudaStream_t stream, const IndexPath& via, float unmapped, const Rows& rows,
+                 const RowsOut& out);
 
 /// The texts of rows, and the penalty of words that they have: see op::PenalizeRepeats. Word i of
 /// row r is words[via[pairs.begin[r] + i]].

@@ -10,14 +10,15 @@ namespace {
 class RowNumber final : public Kernel {
  public:
   RowNumber(const PlannedInstruction&, const Binding& binding)
-      : via_(binding.node.as<op::RowNumber>().via) {}
+      : op_(binding.node.as<op::RowNumber>()) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    row_numbers(run.stream, index_path(via_, run), rows_of(in, run), rows_out(in, run));
+    row_numbers(run.stream, index_path(op_.via, run), static_cast<float>(op_.unmapped),
+                rows_of(in, run), rows_out(in, run));
   }
 
  private:
-  MapPath via_;
+  op::RowNumber op_;
 };
 
 RepeatedTexts texts_of(const op::Repeats& repeats, const PlannedInstruction& in, const Run& run) {

@@ -12,11 +12,15 @@ namespace FUSELAGE_API fuselage {
 
 namespace op {
 
-/// The number of the row that `via` leads to, of a word its id; -1 if a row is unmapped.
+/// The number of the row that `via` leads to, of a word its id; `unmapped` if a row is unmapped.
 struct RowNumber {
   static constexpr std::string_view kName = "row_number";
   MapPath via;
-  static constexpr auto attributes() { return std::tuple(required("via", &RowNumber::via)); }
+  std::int64_t unmapped = -1;  ///< from -1 on
+  static constexpr auto attributes() {
+    return std::tuple(required("via", &RowNumber::via),
+                      defaulted("unmapped", &RowNumber::unmapped));
+  }
 };
 
 /// Scores of words after a text: a word of the text is penalized, and one that would repeat an
