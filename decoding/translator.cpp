@@ -162,6 +162,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
        .repetition = options_.repetition,
+       .forbidden = model.text.forbidden,
        .start_word = model.text.start_word,
        .listed = search_.guided,
        .sampling = options_.sampling,

@@ -45,6 +45,18 @@ MapId word_map(const Graph& graph, DomainId hypotheses) {
       graph.name(), graph.domain(hypotheses).name));
 }
 
+/// Sequences of words of the vocabulary, as op::PenalizeRepeats has them.
+Dims with_ends(const std::vector<WordIds>& sequences, std::int64_t words) {
+  const auto is_word = [words](std::int32_t id) { return id >= 0 && id < words; };
+  Dims ids;
+  for (const WordIds& sequence : sequences) {
+    if (sequence.empty() || !std::ranges::all_of(sequence, is_word)) continue;
+    ids.insert(ids.end(), sequence.begin(), sequence.end());
+    ids.push_back(-1);
+  }
+  return ids;
+}
+
 }  // namespace
 
 void verify(const Repetition& repetition) {
@@ -61,26 +73,31 @@ WordScores penalized(Graph& graph, WordScores scores, const SearchHeadOptions& o
   const MapId word = word_map(graph, scores.hypotheses);
   const DomainId prefix = find_or_add_prefix(graph, scores.hypotheses);
   const DomainId history = find_or_add_pairs(graph, scores.hypotheses, prefix);
-  const ValueId newest = graph.result(
-      add_node(graph, op::RowNumber{.via = {word}, .unmapped = std::max(options.start_word, -1)}, {}));
+  const ValueId newest = graph.result(add_node(
+      graph, op::RowNumber{.via = {word}, .unmapped = std::max(options.start_word, -1)}, {}));
   const ValueId words = graph.result(add_node(graph, op::History{.domain = prefix}, {newest}));
   const MapPath to{graph.map_of(history, MapKind::left)};
   const MapPath via{graph.map_of(history, MapKind::right)};
   const double penalty = repetition.penalty;
   const std::int64_t ngram = repetition.no_repeat_ngram_size;
-  const NodeId node =
-      scores.pairs
-          ? add_node(graph,
-                     op::SegmentPenalizeRepeats{.row = scores.pairs->hypothesis,
-                                                .listed = scores.pairs->word,
-                                                .to = to,
-                                                .via = via,
-                                                .penalty = penalty,
-                                                .ngram = ngram},
-                     {scores.value, words})
-          : add_node(graph,
-                     op::PenalizeRepeats{.to = to, .via = via, .penalty = penalty, .ngram = ngram},
-                     {scores.value, words});
+  const Dims forbidden = with_ends(options.forbidden, scores.words);
+  const NodeId node = scores.pairs
+                          ? add_node(graph,
+                                     op::SegmentPenalizeRepeats{.row = scores.pairs->hypothesis,
+                                                                .listed = scores.pairs->word,
+                                                                .to = to,
+                                                                .via = via,
+                                                                .penalty = penalty,
+                                                                .ngram = ngram,
+                                                                .forbidden = forbidden},
+                                     {scores.value, words})
+                          : add_node(graph,
+                                     op::PenalizeRepeats{.to = to,
+                                                         .via = via,
+                                                         .penalty = penalty,
+                                                         .ngram = ngram,
+                                                         .forbidden = forbidden},
+                                     {scores.value, words});
   scores.value = graph.result(node);
   return scores;
 }

@@ -74,25 +74,25 @@ WordMask mask_of(const SearchHeadOptions& options) {
       .suppressed = options.suppressed, .min_length = options.min_length, .end_id = options.end_id};
 }
 
-/// Whether repetitions are found among logits: words without a score are then no part of the
-/// probabilities, and a penalty would change these.
-bool penalizes_logits(const SearchHeadOptions& options) {
-  return !options.repetition.is_off() && options.renormalize && options.repetition.penalty == 1;
+/// Whether rules for words behind those of a hypothesis change logits. Words without a score are
+/// then no part of the probabilities.
+bool changes_logits(const SearchHeadOptions& options) {
+  return has_rules(options) && options.renormalize && options.repetition.penalty == 1;
 }
 
 LogitChanges changes_of(Graph& graph, const SearchHeadOptions& options,
                         const std::optional<ShortlistPaths>& shortlist) {
   LogitChanges changes{.shortlist = shortlist};
-  if (penalizes_logits(options))
+  if (changes_logits(options))
     changes.last = [&graph, &options](WordScores scores) {
       return penalized(graph, std::move(scores), options);
     };
   // A penalty is for log-probabilities of all words; of a list those without a score are left out.
-  if (options.repetition.penalty == 1 || shortlist) changes.mask = mask_of(options);
+  if (!has_rules(options) || changes_logits(options) || shortlist) changes.mask = mask_of(options);
   return changes;
 }
 
-WordScores penalized_log_probs(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
+WordScores penalized_scores(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
   scores = penalized(graph, std::move(scores), options);
   if (!options.renormalize) return scores;
   if (scores.pairs) {
@@ -107,8 +107,8 @@ WordScores penalized_log_probs(Graph& graph, WordScores scores, const SearchHead
 
 /// The words that the search takes, the k best or one that is drawn.
 NodeId add_choice(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
-  if (!options.repetition.is_off() && !penalizes_logits(options))
-    scores = penalized_log_probs(graph, std::move(scores), options);
+  if (has_rules(options) && !changes_logits(options))
+    scores = penalized_scores(graph, std::move(scores), options);
   if (options.sampling)
     return add_drawn_words(graph, scores, *options.sampling, options.suppressed);
   return add_k_best(graph, scores, options.k);
@@ -145,8 +145,7 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
   Graph graph = model;
   const ModelScores given = scores_of(graph);
   const DomainId hypotheses = graph.value(given.value).type.domain;
-  if (options.shortlist || options.listed || !options.repetition.is_off() ||
-      !mask_of(options).is_empty())
+  if (options.shortlist || options.listed || has_rules(options) || !mask_of(options).is_empty())
     expect_hypotheses(graph, graph.value(given.value).type);
   std::optional<ShortlistPaths> shortlist;
   if (options.shortlist) shortlist = add_shortlist(graph, hypotheses, given.words);
@@ -159,7 +158,7 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
     add_best_outputs(graph, add_choice(graph, scores, options));
   if (options.listed)
     add_listed_scores(graph,
-                      options.renormalize
+                      options.renormalize || changes_logits(options)
                           ? NormalizedScores(graph, given, {.shortlist = shortlist}).scores(false)
                           : scores);
   for (const Output& output : model.outputs())

@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 15> kTextKeys = {
-    "added-words",   "end",        "first-word",      "languages",
-    "piece-offset",  "source-end", "source-language", "source-prefix",
-    "source-suffix", "start-word", "suppressed",      "target-language",
-    "target-prefix", "tasks",      "unknown"};
+constexpr std::array<std::string_view, 16> kTextKeys = {
+    "added-words",     "end",           "first-word", "forbidden",
+    "languages",       "piece-offset",  "source-end", "source-language",
+    "source-prefix",   "source-suffix", "start-word", "suppressed",
+    "target-language", "target-prefix", "tasks",      "unknown"};
 
 /// Calls `visit(key, member)` for each member that JSON has as it is.
 template <typename Format, typename Visit>
@@ -33,6 +33,7 @@ void visit_plain_members(Format& format, const Visit& visit) {
   visit("first-word", format.first_word);
   visit("start-word", format.start_word);
   visit("suppressed", format.suppressed);
+  visit("forbidden", format.forbidden);
   visit("source-language", format.source_language);
   visit("target-language", format.target_language);
 }

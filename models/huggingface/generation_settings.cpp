@@ -51,14 +51,18 @@ void set_words(DecodeDefaults& settings, std::string_view key, std::int64_t word
 }
 
 void note_ignored(const HuggingFaceConfig& config, std::vector<std::string>& notes) {
-  constexpr std::array<std::pair<const char*, std::string_view>, 7> kIgnored = {{
+  constexpr std::array<std::pair<const char*, std::string_view>, 11> kIgnored = {{
+      {"begin_suppress_tokens", "null"},
       {"do_sample", "false"},
       {"diversity_penalty", "0.0"},
       {"encoder_no_repeat_ngram_size", "0"},
       {"encoder_repetition_penalty", "1.0"},
       {"exponential_decay_length_penalty", "null"},
+      {"guidance_scale", "1.0"},
       {"num_beam_groups", "1"},
       {"penalty_alpha", "null"},
+      {"sequence_bias", "null"},
+      {"stop_strings", "null"},
   }};
   for (const auto& [key, without] : kIgnored)
     if (const nlohmann::json value = config.setting(key);

@@ -257,15 +257,24 @@ class TextFinder {
       throw Error(fmt::format("{}: 'bad_words_ids' must be a list of lists of ids, not {}",
                               config_.directory, shown(bad)));
     const std::vector<std::int32_t> ends = config_.ids("eos_token_id");
-    for (const Json& word : bad) {
-      const auto id = word.is_array() && word.size() == 1 ? word_id(word.front()) : std::nullopt;
-      if (!id)
-        throw Error(
-            fmt::format("{}: 'bad_words_ids' has {}; only lists of one id each are supported",
-                        config_.directory, shown(word)));
+    for (const Json& words : bad) {
+      std::vector<std::int32_t> ids = sequence(words);
+      if (ids.size() > 1) files_.format.forbidden.push_back(std::move(ids));
       // Transformers leaves the end symbol, alone, out of them.
-      if (ends.empty() || *id != ends.front()) files_.format.suppressed.push_back(*id);
+      else if (ends.empty() || ids.front() != ends.front())
+        files_.format.suppressed.push_back(ids.front());
     }
+  }
+
+  /// An entry of `bad_words_ids`.
+  std::vector<std::int32_t> sequence(const Json& words) const {
+    std::vector<std::int32_t> ids;
+    for (const Json& word : words.is_array() ? words : Json())
+      if (const auto id = word_id(word)) ids.push_back(*id);
+    if (ids.empty() || ids.size() != words.size())
+      throw Error(fmt::format("{}: 'bad_words_ids' has {}; each entry must be a list of ids",
+                              config_.directory, shown(words)));
+    return ids;
   }
 
   const HuggingFaceConfig& config_;

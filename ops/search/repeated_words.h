@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace fuselage {
 
@@ -16,6 +18,22 @@ void for_each_repeat(const Word& word, std::int64_t count, std::int64_t n, const
     std::int64_t equal = 0;
     while (equal < n - 1 && word(at + equal) == word(last + equal)) ++equal;
     if (const std::int64_t next = word(at + equal); equal == n - 1 && next >= 0) f(next);
+  }
+}
+
+/// Calls f(w) for the last words w of sequences, each with -1 behind it, whose other words are the
+/// last ones of the text.
+template <typename Word, typename F>
+void for_each_completed(const Word& word, std::int64_t count,
+                        std::span<const std::int64_t> sequences, const F& f) {
+  for (auto begin = sequences.begin(); begin != sequences.end();) {
+    const auto end = std::find(begin, sequences.end(), -1);
+    const std::int64_t before = end - begin - 1;
+    std::int64_t equal = 0;
+    while (equal < before && before <= count && word(count - before + equal) == begin[equal])
+      ++equal;
+    if (equal == before) f(begin[before]);
+    begin = end + 1;
   }
 }
 

@@ -41,6 +41,17 @@ void evaluate_row_number(EvalContext<T>& context) {
   });
 }
 
+/// Ids, with -1 behind each sequence.
+void expect_sequences(const InferContext& in, const Dims& forbidden) {
+  std::int64_t before = -1;
+  for (const std::int64_t id : forbidden) {
+    if (id < -1) in.fail(fmt::format("a forbidden sequence has the id {}", id));
+    if (id < 0 && before < 0) in.fail("a forbidden sequence has no ids");
+    before = id;
+  }
+  if (before >= 0) in.fail("the last forbidden sequence has no -1 behind it");
+}
+
 /// Checks the text of each row; returns the domain of these rows.
 DomainId text_rows(const InferContext& in) {
   const RowMap& group = grouping_map(in);
@@ -57,6 +68,7 @@ DomainId text_rows(const InferContext& in) {
   if (repeats.ngram < 0)
     in.fail(fmt::format("n-grams have at least one word, and 0 stands for none, not {}",
                         repeats.ngram));
+  expect_sequences(in, repeats.forbidden);
   return group.to;
 }
 
@@ -88,7 +100,7 @@ std::vector<Type> infer_segment_penalize_repeats(const InferContext& in) {
 }
 
 /// Calls f(row, word) for the words of each row's text, and then g(row, word) for the words that
-/// would repeat an n-gram of it.
+/// would repeat an n-gram of it or complete a forbidden sequence.
 template <typename T, typename F, typename G>
 void for_words_of_rows(const EvalContext<T>& context, const F& f, const G& g) {
   const auto repeats = context.node.template as<op::Repeats>();
@@ -102,8 +114,9 @@ void for_words_of_rows(const EvalContext<T>& context, const F& f, const G& g) {
     };
     for (std::int64_t i = 0; i < count; ++i)
       if (word(i) >= 0) f(static_cast<std::int64_t>(r), word(i));
-    for_each_repeat(word, count, repeats.ngram,
-                    [&](std::int64_t w) { g(static_cast<std::int64_t>(r), w); });
+    const auto never = [&](std::int64_t w) { g(static_cast<std::int64_t>(r), w); };
+    for_each_repeat(word, count, repeats.ngram, never);
+    for_each_completed(word, count, repeats.forbidden, never);
   }
 }
 
@@ -163,7 +176,9 @@ std::span<const OpDef> repetition_ops() {
           {.summary =
                "The scores of words after a text, the ids words(via(p)) of the pairs p that `to` "
                "maps to a row: below 0 multiplied by the penalty, otherwise divided by it, for "
-               "words of the text, and -inf for words that would repeat an n-gram of it.",
+               "words of the text, and -inf for words that would repeat an n-gram of it or "
+               "complete one "
+               "of the forbidden sequences of ids, each with -1 behind it.",
            .operands = {{"scores"}, {.name = "words", .through = "via"}},
            .infer = infer_penalize_repeats,
            .evaluate_f32 = evaluate_penalize_repeats<float>,

@@ -52,7 +52,8 @@ TEST_F(ShortlistKernelsTest, PenaltiesOfRepeatedWords) {
 %v = row_number() {via = [hyp.word], unmapped = 5}
 %t = row_number() {via = [source.word]}
 )";
-  for (const char* attributes : {"penalty = 1.5", "ngram = 1", "penalty = 0.5, ngram = 2"}) {
+  for (const char* attributes : {"penalty = 1.5", "ngram = 1", "penalty = 0.5, ngram = 2",
+                                 "forbidden = [1000, -1, 1, 1001, -1, 2, 1, 1002, -1, 3, 0, -1]"}) {
     std::string body(kText);
     body += "%y = penalize_repeats(%x, %t) {to = [cross.left], via = [cross.right], ";
     body += attributes;

@@ -305,12 +305,15 @@ TEST_F(Damaged, SettingsOfTheSearchAreRefusedByNameAndValue) {
   edit("generation_config.json", "early_stopping", 3);
   EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("must be true, false or \"never\"")));
   edit("generation_config.json", "early_stopping", true);
-  edit("generation_config.json", "bad_words_ids", {{1, 2}});
-  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("'bad_words_ids'")));
-  edit("generation_config.json", "bad_words_ids", {{3}, {0}});  // 0 is the end symbol
+  for (const Json& words : {Json(3), Json::array(), Json::array({1, "x"}), Json::array({-1})}) {
+    edit("generation_config.json", "bad_words_ids", Json::array({words}));
+    EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("'bad_words_ids'"))) << words;
+  }
+  edit("generation_config.json", "bad_words_ids", {{3}, {4, 0}, {0}});  // 0 is the end symbol
   edit("generation_config.json", "renormalize_logits", true);
   const Model model = load_model(path_);
   EXPECT_THAT(model.text.suppressed, ::testing::ElementsAre(3));
+  EXPECT_THAT(model.text.forbidden, ::testing::ElementsAre(std::vector<std::int32_t>{4, 0}));
   EXPECT_EQ(model.decode.beam_size, 2);
   EXPECT_EQ(model.decode.early_stopping, EarlyStopping::first);
   EXPECT_EQ(model.decode.renormalize, true);

@@ -135,6 +135,23 @@ return best_scores = %s, best_words = %w
   EXPECT_TRUE(same_graph(graph, parse_graph(text, "test.ir", all_ops()))) << print_graph(graph);
 }
 
+TEST(SearchHead, ForbidsSequences) {
+  const Graph graph =
+      with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                       {.k = 2, .forbidden = {{1, 2}, {5, 1}, {}, {3, 3, 0}}, .start_word = 3});
+  verify(graph);
+  std::string text(kModel);
+  text.insert(text.find("%E"), kHistory);
+  text += R"(%p = log_softmax(%scores)
+%n = row_number() {via = [hyp.word], unmapped = 3}
+%t = history(%n) {domain = prefix}
+%q = penalize_repeats(%p, %t) {to = [hyp_words.left], via = [hyp_words.right], forbidden = [1, 2, -1, 3, 3, 0, -1]}
+%s, %w = k_best(%q) {k = 2}
+return best_scores = %s, best_words = %w
+)";
+  EXPECT_TRUE(same_graph(graph, parse_graph(text, "test.ir", all_ops()))) << print_graph(graph);
+}
+
 void expect_renormalized(const SearchHeadOptions& options, std::string_view domains,
                          const std::string& made) {
   constexpr std::string_view kBiased = "%b = param() {name = \"b\", dims = [5]}\n";

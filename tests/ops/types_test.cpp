@@ -402,6 +402,19 @@ constexpr Bad kBad[] = {
     {"%n = row_number() {via = [source.word]}\n"
      "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], ngram = -1}",
      "n-grams have at least one word, and 0 stands for none, not -1"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], forbidden = [1, -2]}",
+     "a forbidden sequence has the id -2"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], forbidden = "
+     "[1, -1, -1]}",
+     "a forbidden sequence has no ids"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], forbidden = "
+     "[1, -1, 2]}",
+     "the last forbidden sequence has no -1 behind it"},
+    {"%y = row_number() {via = [source.word], unmapped = -2}",
+     "the number of unmapped rows must be from -1 to 16777216, not -2"},
     {"%y = penalize_repeats(%h5, %h1) {to = [cross.left], via = [cross.left, hyp.parent]}",
      "`via` must be a map from rows of 'cross'"},
     {"%n = row_number() {via = [source.word]}\n"

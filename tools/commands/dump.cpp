@@ -197,6 +197,7 @@ class Dump {
       graph = with_search_head(graph, SearchHead::k_best,
                                {.k = k,
                                 .alignment = o_.alignment,
+                                .forbidden = model_.text.forbidden,
                                 .sampling = o_.sampling,
                                 .suppressed = model_.text.suppressed,
                                 .renormalize = model_.decode.renormalize.value_or(false)});

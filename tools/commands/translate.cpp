@@ -114,7 +114,7 @@ void TranslateCommand::add_search_options() {
   app.add_flag_function(
       "--renormalize", [this](std::int64_t count) { translator_.renormalize = count > 0; },
       "Log-probabilities are normalized over the words that can be produced: without those that "
-      "are never produced or would repeat an n-gram");
+      "are never produced, would repeat an n-gram or complete a forbidden sequence");
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");

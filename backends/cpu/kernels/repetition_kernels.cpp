@@ -42,11 +42,11 @@ class Texts : public Kernel {
       : repeats_(binding.node.as<op::Repeats>()) {}
 
  protected:
-  /// Calls seen(word) for each word of the text of row `r`, then again(word) for the words that
-  /// would repeat an n-gram of it.
+  /// Calls seen(word) for each word of the text of row `r`, then never(word) for the words that
+  /// would repeat an n-gram of it or complete a forbidden sequence.
   template <typename F, typename G>
   void for_words(const PlannedInstruction& in, const Run& run, std::size_t r, const F& seen,
-                 const G& again) const {
+                 const G& never) const {
     const Segments pairs = segments_of(repeats_.to.front(), run);
     const std::int64_t count = pairs.begin[r + 1] - pairs.begin[r];
     const auto via =
@@ -60,7 +60,8 @@ class Texts : public Kernel {
     if (repeats_.penalty != 1)
       for (std::int64_t i = 0; i < count; ++i)
         if (word(i) >= 0) seen(word(i));
-    for_each_repeat(word, count, repeats_.ngram, again);
+    for_each_repeat(word, count, repeats_.ngram, never);
+    for_each_completed(word, count, repeats_.forbidden, never);
   }
 
   float penalized_score(float score) const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "fuselage/backends/batch.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/api.h"
 #include "fuselage/decoding/repetition.h"
@@ -30,7 +31,8 @@ struct SearchHeadOptions {
   bool members = false;
   /// The scores that are ranked are penalized for words and n-grams that the hypothesis has.
   Repetition repetition = {};
-  std::int32_t start_word = -1;  ///< of the decoder, which the hypothesis then has; -1: none
+  std::vector<WordIds> forbidden = {};  ///< sequences of words that no hypothesis has
+  std::int32_t start_word = -1;         ///< of the decoder, which the hypothesis then has; -1: none
   /// There is an output kListedScores, with the log-probabilities of words that each sentence
   /// lists: the words of its shortlist, else those that Batch::shortlists has. They are not
   /// penalized.
@@ -42,9 +44,9 @@ struct SearchHeadOptions {
   /// Words that are not produced. With sampling they are never drawn.
   std::vector<std::int32_t> suppressed = {};
   /// Log-probabilities are normalized over the words that may follow: without suppressed ones,
-  /// those that would repeat an n-gram, and the end symbol before min_length words. With a penalty
-  /// they are penalized first. Those of listed words are not changed. In an ensemble each model's
-  /// are, unless there is a penalty.
+  /// those that would repeat an n-gram or complete a forbidden sequence, and the end symbol before
+  /// min_length words. With a penalty they are penalized first. Those of listed words are not
+  /// changed. In an ensemble each model's are, unless there is a penalty.
   bool renormalize = false;
   std::int32_t min_length = 0, end_id = 0;  ///< with renormalize
 };

@@ -58,6 +58,8 @@ struct TextFormat {
   std::int32_t start_word = -1;
   /// Ids of words that no translation has.
   std::vector<std::int32_t> suppressed = {};
+  /// Sequences of ids that no translation has.
+  std::vector<std::vector<std::int32_t>> forbidden = {};
   std::vector<Language> languages = {};
   std::vector<TaskText> tasks = {};
   /// Codes of the languages that count unless others are stated; empty: none.

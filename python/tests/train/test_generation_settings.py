@@ -27,7 +27,23 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "renormalized n-grams": {**RENORMALIZED, "no_repeat_ngram_size": 2},
     "renormalized least length": {**RENORMALIZED, "min_length": 9},
     "renormalized ends": {**RENORMALIZED, "forced_eos_token_id": 2},
+    "sequences": {"bad_words_ids": "found"},
+    "renormalized sequences": {"bad_words_ids": "found", "renormalize_logits": True},
 }
+
+
+def sequences_found(model: Any) -> list[list[int]]:
+    """Words in a row that translations have, and first words with those of the decoder."""
+    end, before = model.config.eos_token_id, first_words(model)
+    sequences = [[30]]
+    for source in SOURCES:
+        output = model.generate(
+            torch.tensor([[*source, end]]), max_new_tokens=NEW_WORDS, num_beams=1, do_sample=False
+        )
+        words = output[0].tolist()
+        at = len(before)
+        sequences += [words[at - 1 : at + 1], words[at + 3 : at + 5], words[at + 6 : at + 9]]
+    return [sequence for sequence in sequences if sequence]
 
 
 def log_probabilities(output: Any, words: list[int]) -> list[float]:
@@ -84,15 +100,18 @@ def expect_beam_search(model: Any, translator: Any) -> None:
 @pytest.mark.parametrize("name", ["marian", "bart", "t5"])
 def test_settings(name: str, settings: str, tmp_path: Path) -> None:
     model = random_model(*CASES[name])
-    stated = SETTINGS[settings]
+    stated = dict(SETTINGS[settings])
+    if "forced_eos_token_id" in stated:
+        stated["forced_eos_token_id"] = model.config.eos_token_id
+    if stated.get("bad_words_ids") == "found":
+        stated["bad_words_ids"] = sequences_found(model)
     for key, value in stated.items():
-        if key == "forced_eos_token_id":
-            value = model.config.eos_token_id
         setattr(model.generation_config, key, value)
     folder = save(model, tmp_path / "model")
     greedy, beam = (
         fuselage.Translator(folder, threads=1, beam_size=size, max_words=NEW_WORDS)
         for size in (1, 4)
     )
-    expect_greedy_search(model, greedy, has_scores="renormalize_logits" in stated)
+    has_scores = "renormalize_logits" in stated
+    expect_greedy_search(model, greedy, has_scores)
     expect_beam_search(model, beam)

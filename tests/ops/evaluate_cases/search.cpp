@@ -85,6 +85,13 @@ std::vector<EvaluateCase> search_cases() {
        "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], penalty = 2, "
        "ngram = 1}",
        {{-kInf, -kInf, 0, 0, 0, -kInf, -kInf, 0, 0, 1, 1, 1, 1, -kInf, 1, 0, 0, 0, 0, -1}}},
+      // The texts are 1 0, 1 0, 3 and nothing.
+      {"penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n"
+       "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], forbidden = "
+       "[0, 2, -1, 1, 0, 3, -1, 3, 0, -1, 4, -1, 0, 1, 0, 1, -1]}",
+       {{1,     0, -kInf, -kInf, -kInf, 0, 1, -kInf, -kInf, -kInf,
+         -kInf, 1, 1,     1,     -kInf, 0, 0, 0,     0,     -kInf}}},
 
       // The pairs of a row and a listed word are those of its text, in the reverse order.
       {"segment_penalize_repeats",

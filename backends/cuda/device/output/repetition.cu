@@ -38,6 +38,19 @@ struct Text {
     }
     return word(at + n - 1);
   }
+
+  /// The last word of the sequence that begins at place `at`, if the text ends with its others and
+  /// a sequence begins there; else -1.
+  __device__ std::int32_t completed(std::int32_t at) const {
+    const std::int32_t* sequence = texts->forbidden + at;
+    if (at > 0 && sequence[-1] >= 0) return -1;
+    std::int32_t before = 0;
+    while (sequence[before + 1] >= 0) ++before;
+    if (before > count) return -1;
+    for (std::int32_t i = 0; i < before; ++i)
+      if (word(count - before + i) != sequence[i]) return -1;
+    return sequence[before];
+  }
 };
 
 __device__ float penalized(float score, float penalty) {
@@ -45,7 +58,7 @@ __device__ float penalized(float score, float penalty) {
 }
 
 /// A block for each text. Calls set(word, score of the unchanged score) for its words, and then for
-/// words that would repeat an n-gram, which get -infinity.
+/// words that would repeat an n-gram or complete a forbidden sequence, which get -infinity.
 template <typename Set>
 __device__ void penalize_text(const Text& text, const Set& set) {
   const float penalty = text.texts->penalty;
@@ -57,6 +70,9 @@ __device__ void penalize_text(const Text& text, const Set& set) {
   for (auto at = static_cast<std::int32_t>(threadIdx.x); n > 0 && at < text.count - (n - 1);
        at += step)
     if (const std::int32_t word = text.repeated(at); word >= 0) set(word, penalty, true);
+  for (auto at = static_cast<std::int32_t>(threadIdx.x); at < text.texts->forbidden_size;
+       at += step)
+    if (const std::int32_t word = text.completed(at); word >= 0) set(word, penalty, true);
 }
 
 __global__ void penalize_repeats_kernel(RowsIn scores, RepeatedTexts texts, Rows rows,

@@ -22,6 +22,8 @@ struct RepeatedTexts {
   RowsIn words;
   float penalty = 1;
   std::int32_t ngram = 0;
+  const std::int32_t* forbidden = nullptr;  ///< sequences, each with -1 behind it
+  std::int32_t forbidden_size = 0;
 };
 
 /// Scores of all words of the vocabulary, a row for each text.

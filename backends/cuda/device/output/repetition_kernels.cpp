@@ -1,3 +1,6 @@
+#include <vector>
+
+#include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/output/repetition.h"
@@ -21,32 +24,46 @@ class RowNumber final : public Kernel {
   op::RowNumber op_;
 };
 
-RepeatedTexts texts_of(const op::Repeats& repeats, const PlannedInstruction& in, const Run& run) {
-  return {.pairs = segments_of(repeats.to.front(), run),
-          .via = run.rows[repeats.via.front()].index,
-          .words = all_rows(in, run, 1),
-          .penalty = static_cast<float>(repeats.penalty),
-          .ngram = static_cast<std::int32_t>(repeats.ngram)};
-}
-
-class PenalizeRepeats final : public Kernel {
+/// A kernel that reads texts of rows.
+class Texts : public Kernel {
  public:
-  PenalizeRepeats(const PlannedInstruction&, const Binding& binding)
-      : repeats_(binding.node.as<op::Repeats>()) {}
+  explicit Texts(const Binding& binding) : repeats_(binding.node.as<op::Repeats>()) {
+    if (repeats_.forbidden.empty()) return;
+    const std::vector<std::int32_t> ids(repeats_.forbidden.begin(), repeats_.forbidden.end());
+    forbidden_ = reinterpret_cast<const std::int32_t*>(
+        binding.weights.upload(ids.data(), ids.size() * sizeof(std::int32_t)));
+  }
 
-  void launch(const PlannedInstruction& in, const Run& run) const override {
-    penalize_repeats(run.stream, rows_in(in, run, 0), texts_of(repeats_, in, run), rows_of(in, run),
-                     cols_of(in), rows_out(in, run));
+ protected:
+  RepeatedTexts texts(const PlannedInstruction& in, const Run& run) const {
+    return {.pairs = segments_of(repeats_.to.front(), run),
+            .via = run.rows[repeats_.via.front()].index,
+            .words = all_rows(in, run, 1),
+            .penalty = static_cast<float>(repeats_.penalty),
+            .ngram = static_cast<std::int32_t>(repeats_.ngram),
+            .forbidden = forbidden_,
+            .forbidden_size = static_cast<std::int32_t>(repeats_.forbidden.size())};
   }
 
  private:
   op::Repeats repeats_;
+  const std::int32_t* forbidden_ = nullptr;  ///< in device memory
 };
 
-class SegmentPenalizeRepeats final : public Kernel {
+class PenalizeRepeats final : public Texts {
+ public:
+  PenalizeRepeats(const PlannedInstruction&, const Binding& binding) : Texts(binding) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    penalize_repeats(run.stream, rows_in(in, run, 0), texts(in, run), rows_of(in, run), cols_of(in),
+                     rows_out(in, run));
+  }
+};
+
+class SegmentPenalizeRepeats final : public Texts {
  public:
   SegmentPenalizeRepeats(const PlannedInstruction&, const Binding& binding)
-      : repeats_(binding.node.as<op::Repeats>()),
+      : Texts(binding),
         row_(binding.node.as<op::SegmentPenalizeRepeats>().row.front()),
         listed_(binding.node.as<op::SegmentPenalizeRepeats>().listed),
         rows_(binding.graph.map(row_).to) {}
@@ -54,8 +71,8 @@ class SegmentPenalizeRepeats final : public Kernel {
   void launch(const PlannedInstruction& in, const Run& run) const override {
     check(in.operands[0].stride == 1 && in.results[0].stride == 1,
           "segment_penalize_repeats: scores must be contiguous");
-    penalize_repeats(run.stream, data_at<const float>(in.operands[0], run),
-                     texts_of(repeats_, in, run), live_rows(rows_, run),
+    penalize_repeats(run.stream, data_at<const float>(in.operands[0], run), texts(in, run),
+                     live_rows(rows_, run),
                      {.pairs = segments_of(row_, run),
                       .right = run.rows[listed_[0]].index,
                       .words = run.rows[listed_[1]].index},
@@ -63,7 +80,6 @@ class SegmentPenalizeRepeats final : public Kernel {
   }
 
  private:
-  op::Repeats repeats_;
   MapId row_;
   MapPath listed_;
   DomainId rows_;

@@ -24,20 +24,22 @@ struct RowNumber {
 };
 
 /// Scores of words after a text: a word of the text is penalized, and one that would repeat an
-/// n-gram of it gets -infinity. See Keskar et al. 2019, "CTRL: A conditional transformer language
-/// model for controllable generation", section 4.1, and Paulus et al. 2018, "A deep reinforced
-/// model for abstractive summarization", section 2.5. The text of row r are the ids `words(via(p))`
-/// of the pairs p that `to` maps to r, in order.
+/// n-gram of it, or complete a forbidden sequence, gets -infinity. See Keskar et al. 2019, "CTRL: A
+/// conditional transformer language model for controllable generation", section 4.1, and Paulus et
+/// al. 2018, "A deep reinforced model for abstractive summarization", section 2.5. The text of row
+/// r are the ids `words(via(p))` of the pairs p that `to` maps to r, in order.
 struct PenalizeRepeats {
   static constexpr std::string_view kName = "penalize_repeats";
   MapPath to;
   MapPath via;
   double penalty = 1;      ///< what a score below 0 is multiplied by, and others are divided by
   std::int64_t ngram = 0;  ///< 0: n-grams may be repeated
+  Dims forbidden = {};     ///< sequences of ids, each with -1 behind it
   static constexpr auto attributes() {
     return std::tuple(required("to", &PenalizeRepeats::to), required("via", &PenalizeRepeats::via),
                       defaulted("penalty", &PenalizeRepeats::penalty),
-                      defaulted("ngram", &PenalizeRepeats::ngram));
+                      defaulted("ngram", &PenalizeRepeats::ngram),
+                      defaulted("forbidden", &PenalizeRepeats::forbidden));
   }
 };
 
@@ -51,13 +53,15 @@ struct SegmentPenalizeRepeats {
   MapPath via;
   double penalty = 1;
   std::int64_t ngram = 0;
+  Dims forbidden = {};
   static constexpr auto attributes() {
     return std::tuple(required("row", &SegmentPenalizeRepeats::row),
                       required("listed", &SegmentPenalizeRepeats::listed),
                       required("to", &SegmentPenalizeRepeats::to),
                       required("via", &SegmentPenalizeRepeats::via),
                       defaulted("penalty", &SegmentPenalizeRepeats::penalty),
-                      defaulted("ngram", &SegmentPenalizeRepeats::ngram));
+                      defaulted("ngram", &SegmentPenalizeRepeats::ngram),
+                      defaulted("forbidden", &SegmentPenalizeRepeats::forbidden));
   }
 };
 
@@ -67,9 +71,11 @@ struct Repeats {
   MapPath via;
   double penalty = 1;
   std::int64_t ngram = 0;
+  Dims forbidden = {};
   static constexpr auto attributes() {
     return std::tuple(required("to", &Repeats::to), required("via", &Repeats::via),
-                      defaulted("penalty", &Repeats::penalty), defaulted("ngram", &Repeats::ngram));
+                      defaulted("penalty", &Repeats::penalty), defaulted("ngram", &Repeats::ngram),
+                      defaulted("forbidden", &Repeats::forbidden));
   }
 };
 
