@@ -162,6 +162,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
        .repetition = options_.repetition,
+       .penalizes_logits = *options_.keep_beam && search_.beam_size == 1,
        .forbidden = model.text.forbidden,
        .start_word = model.text.start_word,
        .listed = search_.guided,

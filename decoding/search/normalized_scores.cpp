@@ -137,8 +137,9 @@ ValueId NormalizedScores::make_log_probs(ValueId all) {
       "graph '{}': its log-probabilities come from {}, and not from logits that could be "
       "normalized over {}",
       graph_.name(), graph_.describe(graph_.value(all).producer),
-      changes_.shortlist ? "the words of a shortlist; leave the shortlist out"
-                         : "some of the words; leave renormalize out"));
+      changes_.shortlist
+          ? "the words of a shortlist; leave the shortlist out"
+          : "some of the words; leave renormalize out, and penalties with keep-beam"));
 }
 
 }  // namespace fuselage

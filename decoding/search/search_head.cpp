@@ -77,7 +77,8 @@ WordMask mask_of(const SearchHeadOptions& options) {
 /// Whether rules for words behind those of a hypothesis change logits. Words without a score are
 /// then no part of the probabilities.
 bool changes_logits(const SearchHeadOptions& options) {
-  return has_rules(options) && options.renormalize && options.repetition.penalty == 1;
+  return has_rules(options) &&
+         (options.penalizes_logits || (options.renormalize && options.repetition.penalty == 1));
 }
 
 LogitChanges changes_of(Graph& graph, const SearchHeadOptions& options,

@@ -152,8 +152,8 @@ return best_scores = %s, best_words = %w
   EXPECT_TRUE(same_graph(graph, parse_graph(text, "test.ir", all_ops()))) << print_graph(graph);
 }
 
-void expect_renormalized(const SearchHeadOptions& options, std::string_view domains,
-                         const std::string& made) {
+void expect_scores_of_logits(const SearchHeadOptions& options, std::string_view domains,
+                             const std::string& made) {
   constexpr std::string_view kBiased = "%b = param() {name = \"b\", dims = [5]}\n";
   const Graph graph =
       with_search_head(model(std::string(kBiased) + "%l = add(%scores, %b)\nreturn logits = %l\n"),
@@ -176,8 +176,9 @@ constexpr std::string_view kMasked = R"(%0 = constant() {values = [0], dims = [1
 )";
 
 TEST(SearchHead, WordsThatAreLeftOutHaveALowBias) {
-  expect_renormalized({.k = 2, .suppressed = {4, 1, 9, -1}, .renormalize = true}, "",
-                      "%unused = add(%scores, %b)\n" + std::string(kMasked) + R"(%c = add(%b, %m)
+  expect_scores_of_logits(
+      {.k = 2, .suppressed = {4, 1, 9, -1}, .renormalize = true}, "",
+      "%unused = add(%scores, %b)\n" + std::string(kMasked) + R"(%c = add(%b, %m)
 %l = add(%scores, %c)
 %p = log_softmax(%l)
 %s, %w = k_best(%p) {k = 2}
@@ -185,8 +186,8 @@ TEST(SearchHead, WordsThatAreLeftOutHaveALowBias) {
 }
 
 TEST(SearchHead, EndsThatAreTooEarlyAreLeftOut) {
-  expect_renormalized({.k = 2, .renormalize = true, .min_length = 3, .end_id = 4}, "",
-                      R"(%l = add(%scores, %b)
+  expect_scores_of_logits({.k = 2, .renormalize = true, .min_length = 3, .end_id = 4}, "",
+                          R"(%l = add(%scores, %b)
 %position = position() {domain = hyp}
 %length = cast(%position) {to = f32}
 %least = constant() {values = [3]}
@@ -210,16 +211,28 @@ TEST(SearchHead, RepeatedWordsAreLeftOutBehindAPenaltyOnly) {
         "%q = penalize_repeats({}, %t) {{to = [hyp_words.left], via = [hyp_words.right], {}}}\n",
         scores, attributes);
   };
-  expect_renormalized({.k = 2, .repetition = {.no_repeat_ngram_size = 3}, .renormalize = true},
-                      kHistory,
-                      "%l = add(%scores, %b)\n" + history + repeats("%l", "ngram = 3") +
-                          "%p = log_softmax(%q)\n%s, %w = k_best(%p) {k = 2}\n");
-  expect_renormalized(
+  expect_scores_of_logits({.k = 2, .repetition = {.no_repeat_ngram_size = 3}, .renormalize = true},
+                          kHistory,
+                          "%l = add(%scores, %b)\n" + history + repeats("%l", "ngram = 3") +
+                              "%p = log_softmax(%q)\n%s, %w = k_best(%p) {k = 2}\n");
+  expect_scores_of_logits(
       {.k = 2, .repetition = {.penalty = 1.5f}, .suppressed = {1, 4}, .renormalize = true},
       kHistory,
       "%l = add(%scores, %b)\n%a = log_softmax(%l)\n" + history + repeats("%a", "penalty = 1.5") +
           std::string(kMasked) +
           "%c = add(%q, %m)\n%p = log_softmax(%c)\n%s, %w = k_best(%p) {k = 2}\n");
+}
+
+TEST(SearchHead, PenalizesLogitsWhereAsked) {
+  expect_scores_of_logits({.k = 2, .repetition = {.penalty = 1.5f}, .penalizes_logits = true},
+                          kHistory,
+                          R"(%l = add(%scores, %b)
+%n = row_number() {via = [hyp.word]}
+%t = history(%n) {domain = prefix}
+%q = penalize_repeats(%l, %t) {to = [hyp_words.left], via = [hyp_words.right], penalty = 1.5}
+%p = log_softmax(%q)
+%s, %w = k_best(%p) {k = 2}
+)");
 }
 
 TEST(SearchHead, RefusesPenaltiesOutOfRange) {

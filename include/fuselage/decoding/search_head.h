@@ -31,6 +31,8 @@ struct SearchHeadOptions {
   bool members = false;
   /// The scores that are ranked are penalized for words and n-grams that the hypothesis has.
   Repetition repetition = {};
+  /// The penalty is for logits, before they are normalized, as in Transformers without a beam.
+  bool penalizes_logits = false;
   std::vector<WordIds> forbidden = {};  ///< sequences of words that no hypothesis has
   std::int32_t start_word = -1;         ///< of the decoder, which the hypothesis then has; -1: none
   /// There is an output kListedScores, with the log-probabilities of words that each sentence

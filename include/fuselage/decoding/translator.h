@@ -63,7 +63,8 @@ struct TranslatorOptions {
   std::optional<std::int32_t> min_length = {};
   /// Needs scores that are normalized. Members that are off have the values of the model.
   Repetition repetition = {};
-  /// A beam of 2 or more keeps its width (SearchOptions::keep_beam); false.
+  /// A beam of 2 or more keeps its width (SearchOptions::keep_beam), and with one of 1 a penalty of
+  /// repetitions is for logits, as in Transformers; false.
   std::optional<bool> keep_beam = {};
   std::optional<EarlyStopping> early_stopping = {};  ///< with keep_beam; never
   /// The last word at the length limit is the end symbol (SearchOptions::forced_end); false.

@@ -27,6 +27,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "renormalized n-grams": {**RENORMALIZED, "no_repeat_ngram_size": 2},
     "renormalized least length": {**RENORMALIZED, "min_length": 9},
     "renormalized ends": {**RENORMALIZED, "forced_eos_token_id": 2},
+    "penalty": {"repetition_penalty": 1.5},
+    "renormalized penalty": {**RENORMALIZED, "repetition_penalty": 1.5},
+    "reward": {"repetition_penalty": 0.8},
     "sequences": {"bad_words_ids": "found"},
     "renormalized sequences": {"bad_words_ids": "found", "renormalize_logits": True},
 }
@@ -112,6 +115,6 @@ def test_settings(name: str, settings: str, tmp_path: Path) -> None:
         fuselage.Translator(folder, threads=1, beam_size=size, max_words=NEW_WORDS)
         for size in (1, 4)
     )
-    has_scores = "renormalize_logits" in stated
+    has_scores = "renormalize_logits" in stated or list(stated) == ["repetition_penalty"]
     expect_greedy_search(model, greedy, has_scores)
     expect_beam_search(model, beam)
