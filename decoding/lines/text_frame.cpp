@@ -61,9 +61,14 @@ class Framer {
   std::string task() const {
     if (source_.empty() && target_.empty()) return "";
     for (const TaskText& task : format_.tasks)
-      if (task.source == source_ && task.target == target_) return task.text;
+      if ((task.source.empty() || task.source == source_) && task.target == target_)
+        return task.text;
     if (format_.tasks.empty()) return "";
     const TaskText& known = format_.tasks.front();
+    if (known.source.empty())
+      throw Error(
+          fmt::format("the model needs a target-language, such as {}, besides a source-language",
+                      in_quotes(known.target)));
     throw Error(fmt::format(
         "the model has no task of translating from {} to {}; one that it has is from {} to {}",
         in_quotes(source_), in_quotes(target_), in_quotes(known.source), in_quotes(known.target)));

@@ -14,6 +14,7 @@
 #include "fuselage/base/error.h"
 #include "models/directory/json_object.h"
 #include "models/formats/json.h"
+#include "models/huggingface/language_pieces.h"
 
 namespace fuselage {
 namespace {
@@ -212,6 +213,8 @@ class TextFinder {
     if (const auto start = config_.ids("decoder_start_token_id"); !start.empty())
       format.start_word = start.front();
     add_tasks();
+    if (tokenizer_ == "T5Tokenizer" && config_.class_name == "T5ForConditionalGeneration")
+      add_languages_of_pieces();
     add_default_languages();
     add_suppressed();
   }
@@ -246,6 +249,15 @@ class TextFinder {
       files_.format.tasks.push_back({std::string(pair.substr(0, to)),
                                      std::string(pair.substr(to + kTo.size())),
                                      prefix->get<std::string>()});
+    }
+  }
+
+  /// MADLAD reads its target from the text.
+  void add_languages_of_pieces() {
+    for (const std::string& code : languages_of_pieces(files_.vocabularies.front())) {
+      const std::string word = fmt::format("<2{}>", code);
+      add_language(code, word);
+      files_.format.tasks.push_back({"", code, word + " "});
     }
   }
 

@@ -319,6 +319,41 @@ TEST_F(Damaged, SettingsOfTheSearchAreRefusedByNameAndValue) {
   EXPECT_EQ(model.decode.renormalize, true);
 }
 
+TEST_F(Damaged, PiecesNameTheLanguagesOfMadlad) {
+  copy("t5");
+  Json tokenizer = Json::parse(read_file(file("tokenizer.json")));
+  const char* pieces[] = {"<2de>", "<2zh_Latn>", "<2>", "<24>"};
+  for (int i = 0; i < 4; ++i) {
+    const int id = 50 + i;
+    tokenizer["model"]["vocab"][id][0] = pieces[i];
+    tokenizer["added_tokens"].push_back({{"id", id},
+                                         {"content", pieces[i]},
+                                         {"single_word", false},
+                                         {"lstrip", false},
+                                         {"rstrip", false},
+                                         {"normalized", false},
+                                         {"special", false}});
+  }
+  write_file_atomically(file("tokenizer.json"), tokenizer.dump());
+  const Model model = load_model(path_);
+  EXPECT_THAT(model.text.languages,
+              ::testing::ElementsAre(Language{"de", "<2de>"}, Language{"zh_Latn", "<2zh_Latn>"}));
+  const auto translation = [&](const std::string& target, const std::string& line) {
+    TranslatorOptions stated = options("cpu", 1);
+    stated.target_language = target;
+    return Translator(model, stated).translate(line).n_best[0].hypothesis;
+  };
+  EXPECT_EQ(translation("de", "Tom.").score, translation("", "<2de> Tom.").score);
+  EXPECT_EQ(translation("zh", "Tom.").score, translation("", "<2zh_Latn> Tom.").score);
+  EXPECT_NE(translation("de", "Tom.").score, translation("", "Tom.").score);
+  EXPECT_THAT([&] { translation("fr", "Tom."); },
+              ThrowsMessage<Error>(HasSubstr("the model has no language 'fr'")));
+  TranslatorOptions half = options("cpu", 1);
+  half.source_language = "de";
+  EXPECT_THAT([&] { Translator(model, half); },
+              ThrowsMessage<Error>(HasSubstr("needs a target-language, such as 'de'")));
+}
+
 TEST_F(Damaged, ShardsGiveTheSameModel) {
   const TensorMap weights = read_safetensors(file("model.safetensors"));
   std::map<std::string, TensorMap> shards;

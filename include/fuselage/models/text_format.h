@@ -27,7 +27,7 @@ struct Language {
 
 /// The text by which a model is told a task, before its source text.
 struct TaskText {
-  std::string source, target;  ///< codes of languages
+  std::string source, target;  ///< codes of languages; no source: any
   std::string text;            ///< "translate English to German: "
 
   bool operator==(const TaskText&) const = default;

@@ -239,3 +239,32 @@ def test_narrow_weights(name: str, dtype: torch.dtype, tmp_path: Path) -> None:
     folder = save(random_model(family, options).to(dtype), tmp_path / "model")
     model = class_of(family).from_pretrained(folder, dtype=torch.float32).eval()
     expect_equal(model, folder)
+
+
+def test_languages_of_pieces(tmp_path: Path) -> None:
+    """MADLAD's target languages, in a directory that has a SentencePiece model only."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    folder = save(random_model(*CASES["madlad"]), tmp_path / "model")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T5Tokenizer"}))
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts(SOURCES + TARGETS)),
+        model_prefix=str(folder / "spiece"),
+        vocab_size=40,
+        hard_vocab_limit=False,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        user_defined_symbols=["<2de>", "<2en>"],
+        minloglevel=2,
+    )
+    line = texts(SOURCES)[-1]
+    stated = fuselage.Translator(folder, target_language="de", beam_size=1).translate_details(
+        [line]
+    )
+    written = fuselage.Translator(folder, beam_size=1).translate_details([f"<2de> {line}", line])
+    assert stated[0].n_best[0].score == written[0].n_best[0].score
+    assert stated[0].n_best[0].score != written[1].n_best[0].score
+    with pytest.raises(fuselage.Error, match="no language 'fr'"):
+        fuselage.Translator(folder, target_language="fr")
