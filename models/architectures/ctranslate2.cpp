@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "models/architectures/activation.h"
+#include "models/architectures/alignment_heads.h"
+#include "models/architectures/seq2seq.h"
 
 namespace fuselage {
 namespace {
@@ -57,6 +59,8 @@ class Ctranslate2Transformer {
         epsilon_(options.real("layer-norm-epsilon", is_rms_ ? 1e-6 : 1e-5)),
         encoder_(options, "encoder", width_),
         decoder_(options, "decoder", width_),
+        aligned_(alignment_heads(options, decoder_.layers, decoder_.heads,
+                                 {.layer = decoder_.layers - 1, .heads = {0}})),
         source_table_(options.text("source-table", "encoder/embeddings_0/weight")),
         target_table_(options.text("target-table", "decoder/embeddings/weight")),
         output_table_(options.text("output-table", "decoder/projection/weight")) {
@@ -70,16 +74,11 @@ class Ctranslate2Transformer {
     const DomainId words = add_words(shared ? "vocabulary" : "source_vocabulary", source_table_, 0);
     const DomainId target = add_words("target_vocabulary", target_table_, 1);
     words_.try_emplace(output_table_, target);
-    const DomainId sentence = graph.add_sentences("sentence");
-    const DomainId source = graph.add_source("source", sentence);
-    hypothesis_ = graph.add_hypotheses("hyp", graph.add_parents("parent", sentence));
-    prefix_ = graph.add_prefix("prefix", hypothesis_);
-    encoder_.pairs = graph.add_pairs("source_pairs", source, source);
-    decoder_.pairs = graph.add_pairs("hyp_prefix", hypothesis_, prefix_);
-    hypothesis_source_ = graph.add_pairs("hyp_source", hypothesis_, source);
-    const MapId word = graph.add_word_map("source.word", source, words, false);
-    last_word_ = graph.add_word_map("hyp.word", hypothesis_, target, true);
-    decode(encode(select_rows(table(source_table_), {word})));
+    d_ = declare_seq2seq(graph, {words}, target);
+    prefix_ = graph.add_prefix("prefix", d_.hypothesis);
+    encoder_.pairs = graph.add_pairs("source_pairs", d_.texts[0].source, d_.texts[0].source);
+    decoder_.pairs = graph.add_pairs("hyp_prefix", d_.hypothesis, prefix_);
+    decode(encode(select_rows(table(source_table_), {d_.texts[0].word})));
   }
 
  private:
@@ -119,22 +118,6 @@ class Ctranslate2Transformer {
   }
   Expr after(const TransformerSide& side, const std::string& name, Expr output, Expr input) {
     return side.is_pre_norm ? output + input : norm(name + "/layer_norm", output + input);
-  }
-
-  static Expr activation(const std::string& name, Expr x) {
-    if (name == "relu") return relu(x);
-    if (name == "gelu") return gelu(x);
-    if (name == "swish") return swish(x);
-    if (name == "tanh") return tanh(x);
-    if (name == "sigmoid") return sigmoid(x);
-    // The approximations of gelu by Hendrycks and Gimpel 2016, section 2.
-    if (name == "gelu-sigmoid") return x * sigmoid(1.702 * x);
-    if (name == "gelu-tanh")
-      return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (x * x * x))));
-    throw Error(
-        fmt::format("there is no activation {}; it can be relu, gelu, gelu-tanh, "
-                    "gelu-sigmoid, swish, tanh or sigmoid",
-                    in_quotes(name)));
   }
 
   Expr feed_forward(const TransformerSide& side, const std::string& name, Expr x) {
@@ -245,18 +228,15 @@ class Ctranslate2Transformer {
     return after(side, name, affine(name + "/linear_1", mixture, width_), x);
   }
 
-  Expr cross_attention(const std::string& name, Expr x, Expr context, bool is_alignment) {
+  Expr cross_attention(std::int64_t layer, Expr x, Expr context) {
+    const std::string name = decoder_.layer(layer) + "/attention";
     const Builder::Scope scope(b_, name);
     const std::int64_t size = decoder_.heads * decoder_.head;
     const Expr q = affine(name + "/linear_0", before(decoder_, name, x), size);
     const Expr kv = affine(name + "/linear_1", context, 2 * size);
     const auto [mixture, weights] = attention(decoder_, name, q, slice(kv, 0, size),
-                                              slice(kv, size, 2 * size), hypothesis_source_);
-    if (is_alignment) {
-      const std::int64_t heads = o_.integer("alignment-heads", 1);
-      const Expr of_heads = slice(weights, 0, heads);
-      b_.output("alignment", (heads == 1 ? of_heads : reduce_mean(of_heads)).named("alignment"));
-    }
+                                              slice(kv, size, 2 * size), d_.texts[0].hypothesis);
+    if (layer == aligned_.layer) add_alignment(b_, weights, aligned_);
     return after(decoder_, name, affine(name + "/linear_2", mixture, width_), x);
   }
 
@@ -272,17 +252,15 @@ class Ctranslate2Transformer {
   }
 
   void decode(Expr context) {
-    const std::int64_t alignment_layer = o_.integer("alignment-layer", decoder_.layers - 1);
     Expr start;
     if (!o_.flag("start-from-zero-embedding"))
       start = p_.default_row("decoder/start_embedding", width_);
-    const Expr embedding = select_rows(table(target_table_), {last_word_}, start);
+    const Expr embedding = select_rows(table(target_table_), {d_.last_word}, start);
     Expr x = norm_if_stored("decoder/layernorm_embedding", with_positions(decoder_, embedding));
     for (std::int64_t i = 0; i < decoder_.layers; ++i) {
-      const std::string layer = decoder_.layer(i);
-      x = self_attention(decoder_, layer + "/self_attention", x);
-      x = cross_attention(layer + "/attention", x, context, i == alignment_layer);
-      x = feed_forward(decoder_, layer + "/ffn", x);
+      x = self_attention(decoder_, decoder_.layer(i) + "/self_attention", x);
+      x = cross_attention(i, x, context);
+      x = feed_forward(decoder_, decoder_.layer(i) + "/ffn", x);
     }
     x = norm_if_stored("decoder/layer_norm", x);
     if (const double scale = o_.real("output-scale", 1); scale != 1) x = x * scale;
@@ -299,10 +277,11 @@ class Ctranslate2Transformer {
   bool is_rms_;
   double epsilon_;
   TransformerSide encoder_, decoder_;
+  AlignmentHeads aligned_;
   std::string source_table_, target_table_, output_table_;
   std::map<std::string, DomainId> words_;  ///< by table
-  DomainId hypothesis_, prefix_, hypothesis_source_;
-  MapId last_word_;
+  Seq2SeqDomains d_;
+  DomainId prefix_;
 };
 
 }  // namespace

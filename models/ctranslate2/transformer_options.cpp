@@ -1,10 +1,11 @@
 #include "models/ctranslate2/transformer_options.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "base/suggest.h"
@@ -17,8 +18,8 @@ constexpr std::uint32_t kFirstRevision = 2, kLastRevision = 7;
 /// Revisions from which the number of heads is stored, and each side has attributes of its own.
 constexpr std::uint32_t kFirstWithHeads = 3, kFirstWithSides = 5;
 /// By their number in the file; see activation() of the architecture.
-constexpr std::array kActivations = {"relu",         "gelu-tanh", "swish",  "gelu",
-                                     "gelu-sigmoid", "tanh",      "sigmoid"};
+constexpr std::array kActivations = {"relu",       "gelu_new", "swish",  "gelu",
+                                     "quick_gelu", "tanh",     "sigmoid"};
 constexpr const char* kFirstSourceTable = "encoder/embeddings_0/weight";
 constexpr const char* kSecondSourceTable = "encoder/embeddings_1/weight";
 /// The same in revisions that have one table only.
@@ -202,8 +203,11 @@ class OptionReader {
     if (!(heads >= 0 && heads <= static_cast<double>(heads_)))
       throw Error(fmt::format("{}: alignments are of {} heads, but the decoder has {}", where_,
                               heads, heads_));
-    options_["alignment-layer"] = number_text(layer);
-    options_["alignment-heads"] = number_text(heads == 0 ? static_cast<double>(heads_) : heads);
+    options_["alignment_layer"] = number_text(layer);
+    // The first ones; 0: all.
+    std::vector<std::int64_t> first(static_cast<std::size_t>(heads));
+    std::iota(first.begin(), first.end(), 0);
+    options_["alignment_heads"] = fmt::format("[{}]", fmt::join(first, ", "));
     if (read_attribute("decoder/start_from_zero_embedding").value_or(0) != 0)
       options_["start-from-zero-embedding"] = "true";
     if (const auto scale = read_attribute("decoder/scale_outputs"))
