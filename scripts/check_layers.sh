@@ -29,7 +29,7 @@ declare -A rooms=(
   [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
   [decoding]="search lines"
   [models]="formats architectures quantized directory marian|huggingface|ctranslate2"
-  [text]="words|sentencepiece|bpe|shortlist|terms tokenizers"
+  [text]="words|sentencepiece|bpe|shortlist|terms|pages tokenizers"
   [tools]="options commands"
 )
 # Headers and libraries for .cpp and .cu files only: no other header includes them.

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/pages/text_span.h"
+
+namespace fuselage {
+
+/// Finds the sentences of a text: by the rules of Unicode (UAX 29) in ICU, the abbreviations of the
+/// language, and rules for initials, ordinal numbers, marks of lists, quotes and addresses.
+/// Immutable, so threads may share it.
+class SentenceSplitter {
+ public:
+  /// `language` is a code such as "en", "eng", "de-AT", "deu_Latn". One that is unknown or empty
+  /// has the rules that all languages share.
+  explicit SentenceSplitter(std::string_view language = {});
+  ~SentenceSplitter();
+
+  /// The sentences of a paragraph, in order, without the white space around them. All bytes between
+  /// them are white space. Line breaks are spaces. Takes linear time.
+  std::vector<TextSpan> split(std::string_view paragraph) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
+};
+
+/// The ISO 639-1 code of a language if it has one: "de" of "deu_Latn", "de-AT" and "DE".
+std::string base_language(std::string_view language);
+
+}  // namespace fuselage
