@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/pages/long_sentence.h"
+#include "text/pages/sentence_splitter.h"
+#include "text/pages/text_alignment.h"
+
+namespace fuselage {
+
+/// How a page becomes sentences.
+struct PageReading {
+  const SentenceSplitter& splitter;
+  /// Longer sentences are divided; 0: they stay whole.
+  std::size_t max_tokens = 0;
+  TokenCount count_tokens = {};  ///< of a sentence; unused without max_tokens
+};
+
+/// The translation of a sentence.
+struct TranslatedSentence {
+  std::string text;
+  TextAlignment alignment = {};  ///< empty: unknown
+};
+
+/// A document that is translated sentence by sentence: all else stays as it is, to the byte, and so
+/// do sentences whose translation is the sentence itself.
+class Page {
+ public:
+  virtual ~Page() = default;
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+
+  /// The sentences to translate, as readable_text; each has a letter.
+  const std::vector<std::string>& sentences() const { return sentences_; }
+
+  /// The page with these translations of its sentences.
+  virtual std::string joined(std::span<const TranslatedSentence> translations) const = 0;
+
+ protected:
+  Page() = default;
+
+  std::vector<std::string> sentences_;
+};
+
+/// The sentences of a paragraph, divided where they are too long.
+std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading& reading);
+
+/// Whether a text has a letter, without which there is nothing to translate.
+bool has_letter(std::string_view text);
+
+/// A plain text: each line is a paragraph.
+std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading);
+
+}  // namespace fuselage

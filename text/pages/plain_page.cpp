@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "fuselage/base/error.h"
+#include "text/pages/page.h"
+#include "text/pages/readable_text.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace fuselage {
+namespace {
+
+/// The line breaks of Unicode but those of old printers: line feed, carriage return, next line,
+/// line and paragraph separator.
+std::size_t line_break_length(std::string_view text) {
+  if (text.starts_with('\n') || text.starts_with('\r')) return 1;
+  for (const std::string_view mark : {"\xC2\x85", "\u2028", "\u2029"})
+    if (text.starts_with(mark)) return mark.size();
+  return 0;
+}
+
+class PlainPage : public Page {
+ public:
+  PlainPage(std::string text, const PageReading& reading) : text_(std::move(text)) {
+    const std::string_view whole = text_;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < whole.size();) {
+      const std::size_t length = line_break_length(whole.substr(at));
+      if (length > 0) {
+        add_paragraph({begin, at}, reading);
+        begin = at + length;
+      }
+      at += std::max<std::size_t>(length, 1);
+    }
+    add_paragraph({begin, whole.size()}, reading);
+  }
+
+  std::string joined(std::span<const TranslatedSentence> translations) const override {
+    check(translations.size() == spans_.size(), "a translation for each sentence");
+    std::string result;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      result.append(text_, at, spans_[i].begin - at);
+      at = translations[i].text == sentences_[i] ? spans_[i].begin : spans_[i].end;
+      if (at == spans_[i].end) result += translations[i].text;
+    }
+    return result.append(text_, at);
+  }
+
+ private:
+  void add_paragraph(TextSpan paragraph, const PageReading& reading) {
+    const std::string_view text = paragraph.of(text_);
+    for (const TextSpan& span : sentences_of(text, reading)) {
+      if (!has_letter(span.of(text))) continue;
+      spans_.push_back({paragraph.begin + span.begin, paragraph.begin + span.end});
+      sentences_.push_back(readable_text(span.of(text)).text);
+    }
+  }
+
+  std::string text_;
+  std::vector<TextSpan> spans_;  ///< of the sentences
+};
+
+}  // namespace
+
+std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading& reading) {
+  std::vector<TextSpan> sentences = reading.splitter.split(paragraph);
+  if (reading.max_tokens == 0) return sentences;
+  const TokenCount count = [&reading](std::string_view text) {
+    return reading.count_tokens(readable_text(text).text);
+  };
+  std::vector<TextSpan> result;
+  for (const TextSpan& sentence : sentences) {
+    // Nearly no text has more tokens than bytes.
+    if (sentence.size() < reading.max_tokens) {
+      result.push_back(sentence);
+      continue;
+    }
+    for (const TextSpan& part : divided_sentence(paragraph, sentence, reading.max_tokens, count))
+      result.push_back(part);
+  }
+  return result;
+}
+
+bool has_letter(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length > 0 && is_unicode_letter(first_character(text).code)) return true;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return false;
+}
+
+std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading) {
+  return std::make_unique<PlainPage>(std::move(text), reading);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fuselage {
+
+/// A text as a model should read it.
+struct ReadableText {
+  std::string text;
+  std::vector<std::size_t> places;  ///< where the given places of the text are in it
+};
+
+/// The text with one space for each run of white space, and without characters that have neither
+/// width nor meaning, which would split words into tokens that a model does not know: soft hyphens,
+/// word joiners (U+2060), byte order marks, and zero-width spaces (U+200B) but where scripts
+/// without spaces, as Thai and Khmer, have them between words. Zero-width joiners and non-joiners
+/// stay. `places` are offsets in ascending order; white space at a place is before it.
+ReadableText readable_text(std::string_view text, std::span<const std::size_t> places = {});
+
+}  // namespace fuselage
