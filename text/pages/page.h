@@ -57,4 +57,7 @@ bool has_letter(std::string_view text);
 /// A plain text: each line is a paragraph.
 std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading);
 
+/// A document of HTML, or a text with tags: see HtmlReader.
+std::unique_ptr<const Page> read_html_page(std::string text, const PageReading& reading);
+
 }  // namespace fuselage
