@@ -8,6 +8,7 @@
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_pipeline.h"
 #include "decoding/lines/line_reader.h"
+#include "decoding/lines/token_places.h"
 #include "decoding/lines/word_ranks.h"
 #include "decoding/queue/translate_in_order.h"
 #include "decoding/resolve_options.h"
@@ -115,6 +116,8 @@ Translation untranslated(const EncodedLine& line) {
 Translator::Impl::Impl(Model model, TranslatorOptions options)
     : options_(resolved(std::move(options), model)),
       right_left_(model.right_left),
+      source_language_(options_.source_language.empty() ? model.text.source_language
+                                                        : options_.source_language),
       log_(options_.log) {
   if (options_.skip_cost && options_.beam_size != 1)
     throw Error(fmt::format(
@@ -291,6 +294,13 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
   return lists;
 }
 
+std::size_t Translator::Impl::count_tokens(std::string_view line) const {
+  expect_one_text(vocabularies_, "a number of tokens");
+  const TextFrame& frame = encoder_->frame();
+  return vocabularies_.source->encode(valid_text(frame.task + std::string(line))).size() +
+         frame.size();
+}
+
 Translation Translator::Impl::translate(std::string_view line, const LineGuide& guide) const {
   const SearchPool::Lease lease(*pool_, 1);
   std::vector<EncodedLine> batch{encode(line, 0, guide)};
@@ -429,6 +439,29 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
   return result;
 }
 
+TokenSpans Translator::Impl::token_spans(std::string_view line,
+                                         const TranslatedText& translation) const {
+  expect_one_text(vocabularies_, "places of tokens");
+  // The text of a task is before that of the line.
+  const std::string& task = encoder_->frame().task;
+  const std::string text = task + std::string(line);
+  TokenSpans spans{.source = places_of_pieces(text, vocabularies_.source->texts(text)),
+                   .target = {}};
+  for (TokenSpan& span : spans.source) {
+    span.begin -= std::min(span.begin, task.size());
+    span.end -= std::min(span.end, task.size());
+  }
+  std::vector<WordId> words = translation.hypothesis.words;
+  std::erase(words, vocabularies_.target->end_id());
+  if (right_left_) std::ranges::reverse(words);
+  spans.target = places_of_words(translation.text, words, *vocabularies_.target);
+  if (right_left_) {
+    std::ranges::reverse(spans.source);
+    std::ranges::reverse(spans.target);
+  }
+  return spans;
+}
+
 const Translator::Impl& Translator::impl() const { return static_cast<const Impl&>(state()); }
 
 Translator::Translator(Model model, TranslatorOptions options)
@@ -482,6 +515,16 @@ void Translator::translate(std::istream& input, const Sink& sink, const InputRea
   };
   translate(source, sink, ready);
 }
+
+std::size_t Translator::count_tokens(std::string_view line) const {
+  return impl().count_tokens(line);
+}
+
+TokenSpans Translator::token_spans(std::string_view line, const TranslatedText& translation) const {
+  return impl().token_spans(line, translation);
+}
+
+const std::string& Translator::source_language() const { return impl().source_language(); }
 
 std::string Translator::target_word(std::int32_t id) const { return impl().target_word(id); }
 

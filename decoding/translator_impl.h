@@ -51,6 +51,10 @@ class Translator::Impl : public State {
     return std::string(vocabularies_.target->word(id));
   }
 
+  std::size_t count_tokens(std::string_view line) const;
+  TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
+  const std::string& source_language() const { return source_language_; }
+
   const TranslatorOptions& options() const override { return options_; }
   const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
   MemoryUse memory() const override { return executable_->memory(); }
@@ -73,6 +77,7 @@ class Translator::Impl : public State {
 
   TranslatorOptions options_;
   bool right_left_;
+  std::string source_language_;
   VocabularyPair vocabularies_;
   SearchOptions search_;
   std::unique_ptr<const SourceEncoder> encoder_;

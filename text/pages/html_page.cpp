@@ -17,6 +17,10 @@ class HtmlPage : public Page {
     for (HtmlText text; reader.next(text);) add_sentences(text, reading);
   }
 
+  bool has_markup(std::size_t sentence) const override {
+    return !places_.at(sentence).markup.empty();
+  }
+
   std::string joined(std::span<const TranslatedSentence> translations) const override {
     check(translations.size() == places_.size(), "a translation for each sentence");
     std::string result;

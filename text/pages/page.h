@@ -39,6 +39,9 @@ class Page {
   /// The sentences to translate, as readable_text; each has a letter.
   const std::vector<std::string>& sentences() const { return sentences_; }
 
+  /// Whether a sentence has markup in it, for which alignments are of use.
+  virtual bool has_markup(std::size_t) const { return false; }
+
   /// The page with these translations of its sentences.
   virtual std::string joined(std::span<const TranslatedSentence> translations) const = 0;
 

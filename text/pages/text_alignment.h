@@ -16,4 +16,9 @@ struct TextAlignment {
   bool empty() const { return weights.empty(); }
 };
 
+/// The alignment of a text with the translation of its translation: the product of the weights,
+/// with those of a token of the text between shared among the tokens that the other model had
+/// there. Empty if one of both is.
+TextAlignment composed(const TextAlignment& first, const TextAlignment& second);
+
 }  // namespace fuselage

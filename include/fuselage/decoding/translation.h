@@ -36,6 +36,18 @@ struct TranslatedText {
   Hypothesis hypothesis;
 };
 
+/// A part of a text, in bytes.
+struct TokenSpan {
+  std::size_t begin = 0, end = 0;
+  bool operator==(const TokenSpan&) const = default;
+};
+
+/// Where the tokens of a line and of its translation are in their texts, without the end symbols,
+/// in the order of Hypothesis::alignment.
+struct TokenSpans {
+  std::vector<TokenSpan> source, target;
+};
+
 /// The translation of a line.
 struct Translation {
   std::vector<TranslatedText> n_best;  ///< best first; never empty

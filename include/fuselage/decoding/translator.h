@@ -152,6 +152,18 @@ class Translator : public ModelHandle<TranslatorOptions> {
   /// The word or piece with an id of the target vocabulary (Hypothesis::words); empty for no word.
   std::string target_word(std::int32_t id) const;
 
+  /// The number of tokens of a line, however long, with the end symbol and words for languages.
+  /// Throws Error for a model with several source texts or factors.
+  std::size_t count_tokens(std::string_view line) const;
+
+  /// The places of the tokens of a line and of a hypothesis of its translation. Throws Error for a
+  /// model with several source texts or factors.
+  TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
+
+  /// The code of the language that the options or else the model state for source texts; empty:
+  /// none.
+  const std::string& source_language() const;
+
   class Impl;  ///< within the library, shared with TranslationQueue
 
  private:

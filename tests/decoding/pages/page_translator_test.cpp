@@ -1,0 +1,131 @@
+// Texts and documents with the bundled model.
+
+#include "fuselage/decoding/page_translator.h"
+
+#include <gmock/gmock.h>
+
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/pivot_translator.h"
+#include "fuselage/models/bundled_model.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage::page_translator_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TranslatorOptions aligned() {
+  TranslatorOptions options;
+  options.alignment = true;
+  options.n_best = 1;
+  return options;
+}
+
+const Translator& bundled() {
+  static const Translator translator(find_bundled_model(), aligned());
+  return translator;
+}
+
+std::string line(const std::string& text) { return bundled().translate(text).text(); }
+
+TEST(PageTranslator, TranslatesEachSentenceOfAText) {
+  const PageTranslator pages(bundled());
+  const std::string tom = line("Tom is my friend."), where = line("Where are you going?");
+  EXPECT_EQ(pages.translate(
+                "  Tom is my friend.  Where are\u00A0you going?\r\n\r\n\t***\nTom is my friend."),
+            "  " + tom + "  " + where + "\r\n\r\n\t***\n" + tom);
+  EXPECT_EQ(pages.translate(""), "");
+  EXPECT_EQ(pages.translate("\n 12 \n"), "\n 12 \n");
+}
+
+TEST(PageTranslator, KnowsTheLanguageThatTheModelStates) {
+  EXPECT_EQ(bundled().source_language(), "en");
+  const std::string text = "Mr. Smith is my friend.";
+  EXPECT_EQ(PageTranslator(bundled()).translate(text), line(text));
+  EXPECT_NE(PageTranslator(bundled(), {.language = "ja"}).translate(text), line(text));
+}
+
+TEST(PageTranslator, ReadsWordsWithoutSoftHyphens) {
+  EXPECT_EQ(PageTranslator(bundled()).translate("Where are you go\u00ADing?"),
+            line("Where are you going?"));
+}
+
+TEST(PageTranslator, DividesLongSentences) {
+  std::string text = "I know";
+  for (int i = 0; i < 400; ++i) text += ", Tom is my friend";
+  const std::string translation = PageTranslator(bundled()).translate(text + ".");
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = translation.find("Freund", at)) != std::string::npos; ++at)
+    ++count;
+  EXPECT_GE(count, 300u) << "most of them";
+  EXPECT_THAT(
+      [] { PageTranslator(bundled(), {.max_tokens = 2000}); },
+      ThrowsMessage<Error>(HasSubstr("max_tokens is 2000, but sentences of more than max-length "
+                                     "1000 are cut")));
+}
+
+TEST(PageTranslator, KeepsTagsWithTheirWords) {
+  const PageTranslator pages(bundled(), {.kind = PageKind::html});
+  const std::string translation = pages.translate(
+      "<p class=\"x\">My <b>friend</b> is <i>here</i>.</p><!-- c --><script>x</script>");
+  EXPECT_THAT(translation, ::testing::StartsWith("<p class=\"x\">"));
+  EXPECT_THAT(translation, HasSubstr("<b>Freund</b>"));
+  EXPECT_THAT(translation, HasSubstr("<i>hier</i>"));
+  EXPECT_THAT(translation, ::testing::EndsWith("</p><!-- c --><script>x</script>"));
+}
+
+TEST(PageTranslator, NeedsNoAlignment) {
+  const Translator plain(find_bundled_model());
+  EXPECT_THAT(PageTranslator(plain, {.kind = PageKind::html}).translate("<b>Tom</b> is my friend."),
+              HasSubstr("<b>Tom</b> ist mein"));
+}
+
+TEST(PageTranslator, RefusesOptionsOfLinesWithFields) {
+  TranslatorOptions options;
+  options.guided = options.force_decode = true;
+  const Translator guided(find_bundled_model(), options);
+  EXPECT_THAT([&] { PageTranslator pages(guided); },
+              ThrowsMessage<Error>(HasSubstr("pages cannot go with force-decode")));
+}
+
+TEST(Translator, TellsThePlacesOfTokens) {
+  const std::string source = "Tom  is my friend.";
+  const Translation translation = bundled().translate(source);
+  const TokenSpans spans = bundled().token_spans(source, translation.n_best.front());
+  const auto& alignment = translation.n_best.front().hypothesis.alignment;
+  EXPECT_EQ(spans.target.size() + 1, alignment.size());
+  EXPECT_EQ(spans.source.size() + 1, alignment.front().size());
+  EXPECT_EQ(spans.source.size() + 1, bundled().count_tokens(source));
+  EXPECT_EQ(spans.source.front(), (TokenSpan{0, 3}));
+  EXPECT_EQ(spans.source[1], (TokenSpan{5, 7}));
+  EXPECT_EQ(spans.target.front(), (TokenSpan{0, 3}));
+  EXPECT_EQ(spans.target.back().end, translation.text().size());
+}
+
+TEST(PivotTranslator, ComposesTranslationsAndAlignments) {
+  // The model again in the place of one from German: it copies names.
+  const PivotTranslator pivot(bundled(), bundled());
+  const std::vector<std::string> lines = {"Tom is my friend.", ""};
+  const std::vector<Translation> translations = pivot.translate(lines);
+  ASSERT_EQ(translations.size(), 2u);
+  EXPECT_EQ(translations[0].text(), line(line(lines[0])));
+  const Hypothesis& best = translations[0].n_best.front().hypothesis;
+  ASSERT_EQ(best.alignment.size(), best.words.size());
+  for (const auto& row : best.alignment) {
+    EXPECT_EQ(row.size(), bundled().count_tokens(lines[0]));
+    float sum = 0;
+    for (const float weight : row) sum += weight;
+    EXPECT_NEAR(sum, 1, 0.01);
+  }
+  EXPECT_GT(best.alignment.front().front(), 0.5f) << "Tom";
+  EXPECT_EQ(translations[1].text(), "");
+}
+
+TEST(PageTranslator, TranslatesByAnotherLanguage) {
+  const PageTranslator pages(bundled(), {.kind = PageKind::html}, &bundled());
+  EXPECT_THAT(pages.translate("<p><b>Tom</b> is my friend.</p>"), HasSubstr("<b>Tom</b>"));
+}
+
+}  // namespace
+}  // namespace fuselage::page_translator_test
