@@ -46,8 +46,7 @@ class HtmlPage : public Page {
 
   void add_sentences(const HtmlText& text, const PageReading& reading) {
     std::size_t next = 0;
-    for (const TextSpan& span : sentences_of(text.text, reading))
-      if (has_letter(span.of(text.text))) add_sentence(text, span, next);
+    for (const TextSpan& span : sentences_of(text.text, reading)) add_sentence(text, span, next);
   }
 
   /// Adds a sentence with the markup inside it. Markup around it stays where it is, but for

@@ -51,11 +51,9 @@ class Page {
   std::vector<std::string> sentences_;
 };
 
-/// The sentences of a paragraph, divided where they are too long.
+/// The sentences of a paragraph that have a letter, without blanks around them, divided where they
+/// are too long.
 std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading& reading);
-
-/// Whether a text has a letter, without which there is nothing to translate.
-bool has_letter(std::string_view text);
 
 /// A plain text: each line is a paragraph.
 std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading);

@@ -18,6 +18,16 @@ std::size_t line_break_length(std::string_view text) {
   return 0;
 }
 
+/// Whether a text has a letter, without which there is nothing to translate.
+bool has_letter(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence_length(text);
+    if (length > 0 && is_unicode_letter(first_character(text).code)) return true;
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return false;
+}
+
 class PlainPage : public Page {
  public:
   PlainPage(std::string text, const PageReading& reading) : text_(std::move(text)) {
@@ -50,7 +60,6 @@ class PlainPage : public Page {
   void add_paragraph(TextSpan paragraph, const PageReading& reading) {
     const std::string_view text = paragraph.of(text_);
     for (const TextSpan& span : sentences_of(text, reading)) {
-      if (!has_letter(span.of(text))) continue;
       spans_.push_back({paragraph.begin + span.begin, paragraph.begin + span.end});
       sentences_.push_back(readable_text(span.of(text)).text);
     }
@@ -63,31 +72,22 @@ class PlainPage : public Page {
 }  // namespace
 
 std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading& reading) {
-  std::vector<TextSpan> sentences = reading.splitter.split(paragraph);
-  if (reading.max_tokens == 0) return sentences;
   const TokenCount count = [&reading](std::string_view text) {
     return reading.count_tokens(readable_text(text).text);
   };
   std::vector<TextSpan> result;
-  for (const TextSpan& sentence : sentences) {
+  for (TextSpan sentence : reading.splitter.split(paragraph)) {
+    sentence = without_bullets(paragraph, without_outer_blanks(paragraph, sentence));
+    if (!has_letter(sentence.of(paragraph))) continue;
     // Nearly no text has more tokens than bytes.
-    if (sentence.size() < reading.max_tokens) {
+    if (reading.max_tokens == 0 || sentence.size() < reading.max_tokens) {
       result.push_back(sentence);
       continue;
     }
     for (const TextSpan& part : divided_sentence(paragraph, sentence, reading.max_tokens, count))
-      result.push_back(part);
+      if (has_letter(part.of(paragraph))) result.push_back(part);
   }
   return result;
-}
-
-bool has_letter(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence_length(text);
-    if (length > 0 && is_unicode_letter(first_character(text).code)) return true;
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return false;
 }
 
 std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "text/pages/text_span.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -52,6 +51,45 @@ ReadableText readable_text(std::string_view text, std::span<const std::size_t> p
   }
   for (; place != places.end(); ++place) result.places.push_back(result.text.size());
   return result;
+}
+
+TextSpan without_outer_blanks(std::string_view text, TextSpan span) {
+  constexpr std::string_view kBlanks[] = {"\u00AD", "\u200B", "\u2060", "\uFEFF"};
+  for (bool found = true; found;) {
+    found = false;
+    span = without_outer_space(text, span);
+    for (const std::string_view blank : kBlanks) {
+      const bool before = span.of(text).starts_with(blank);
+      if (before) span.begin += blank.size();
+      const bool behind = span.of(text).ends_with(blank);
+      if (behind) span.end -= blank.size();
+      found |= before || behind;
+    }
+  }
+  return span;
+}
+
+TextSpan without_bullets(std::string_view text, TextSpan span) {
+  constexpr std::string_view kMarks[] = {"*",      "-",      "+",      ">",     "#",
+                                         "\u00B7", "\u2013", "\u2014", "\u2022"};
+  const std::size_t begin = span.begin;
+  std::size_t at = begin;
+  for (bool found = true; found;) {
+    found = false;
+    const std::string_view rest = text.substr(at, span.end - at);
+    for (const std::string_view mark : kMarks)
+      if (rest.starts_with(mark)) {
+        at += mark.size();
+        found = true;
+        break;
+      }
+    if (found) continue;
+    const std::size_t space = space_length(rest);
+    if (space == 0 || at == begin) break;
+    span.begin = at += space;
+    found = true;
+  }
+  return span;
 }
 
 }  // namespace fuselage

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/pages/text_span.h"
+
 namespace fuselage {
 
 /// A text as a model should read it.
@@ -20,5 +22,13 @@ struct ReadableText {
 /// without spaces, as Thai and Khmer, have them between words. Zero-width joiners and non-joiners
 /// stay. `places` are offsets in ascending order; white space at a place is before it.
 ReadableText readable_text(std::string_view text, std::span<const std::size_t> places = {});
+
+/// The span without white space and such characters around it.
+TextSpan without_outer_blanks(std::string_view text, TextSpan span);
+
+/// The span without a mark of a list, a quotation or a heading in plain text at its beginning: "-
+/// ",
+/// "* ", "• ", "> > ", "## ".
+TextSpan without_bullets(std::string_view text, TextSpan span);
 
 }  // namespace fuselage

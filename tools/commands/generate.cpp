@@ -58,9 +58,9 @@ GenerateCommand::GenerateCommand()
   add_search_options();
   common_.add_running_to(options());
   // Accepts configurations for translating.
-  options().pass_over({"alignment", "constraints", "coverage-penalty", "force-decode",
+  options().pass_over({"alignment", "constraints", "coverage-penalty", "force-decode", "html",
                        "max-length-factor", "replace-unknowns", "shortlist", "skip-cost",
-                       "terminology"});
+                       "terminology", "text", "text-language", "through"});
 }
 
 void GenerateCommand::add_search_options() {

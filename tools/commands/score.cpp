@@ -98,6 +98,7 @@ ScoreCommand::ScoreCommand()
                        "early-stopping",
                        "force-decode",
                        "forced-end",
+                       "html",
                        "input",
                        "keep-beam",
                        "max-length-factor",
@@ -108,6 +109,9 @@ ScoreCommand::ScoreCommand()
                        "repetition-penalty",
                        "replace-unknowns",
                        "terminology",
+                       "text",
+                       "text-language",
+                       "through",
                        "n-best",
                        "output-sampling",
                        "skip-cost"});

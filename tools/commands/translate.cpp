@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "decoding/lines/line_reader.h"
 #include "decoding/translation_notes.h"
+#include "fuselage/backends/search.h"
 #include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/page_translator.h"
+#include "fuselage/decoding/pivot_translator.h"
 #include "fuselage/decoding/translator.h"
+#include "fuselage/models/load_model.h"
 #include "fuselage/tools/open_translator.h"
 #include "models/decode_keys.h"
 #include "tools/commands/commands.h"
@@ -15,6 +20,7 @@
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
 #include "tools/options/number_options.h"
+#include "tools/options/page_options.h"
 #include "tools/options/repetition_options.h"
 #include "tools/options/sampling_options.h"
 #include "tools/options/shortlist_options.h"
@@ -33,6 +39,13 @@ class TranslateCommand : public Command {
   void add_search_options();
   Model load();
   void finish();
+  std::vector<std::string> files_read() const;
+  void open_second();
+  void align_tags(Model& model, TranslatorOptions& options) const;
+  void translate_page(const Translator& translator);
+  void translate_lines(const Translator& translator);
+  void translate_through(const Translator& translator, InputFiles& input,
+                         const Translator::Sink& sink) const;
 
   ModelCommandOptions common_;
   TranslatorOptions translator_;
@@ -42,6 +55,8 @@ class TranslateCommand : public Command {
   std::int32_t n_best_size_ = 0;
   std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
+  PageCommandOptions pages_;
+  std::unique_ptr<const Translator> second_;  ///< null: one model
 };
 
 TranslateCommand::TranslateCommand()
@@ -52,7 +67,9 @@ TranslateCommand::TranslateCommand()
                {"fuselage translate -c model.npz.decoder.yml -i in.txt",
                 "With a Marian model and its decoder configuration."},
                {"fuselage translate --n-best --json -i in.txt",
-                "All hypotheses of the beam, a JSON object per line."}}) {
+                "All hypotheses of the beam, a JSON object per line."},
+               {"fuselage translate --html -i page.html -o seite.html",
+                "A document, whose tags keep their places."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
   CLI::App& app = options().app();
@@ -69,6 +86,7 @@ TranslateCommand::TranslateCommand()
       ->needs("--n-best")
       ->default_str("the beam size");
   common_.add_languages_to(app);
+  pages_.add_to(app);
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
@@ -186,22 +204,64 @@ Translator TranslateCommand::open(const std::vector<std::string>& arguments,
   return Translator(std::move(model), translator_);
 }
 
+/// Files that are read, which the output must not be.
+std::vector<std::string> TranslateCommand::files_read() const {
+  std::vector<std::string> files = common_.files_read;
+  files.insert(files.end(), inputs_.begin(), inputs_.end());
+  for (const std::string& path :
+       {shortlist_.path, translator_.terminology, translator_.dictionary, pages_.through})
+    if (!path.empty()) files.push_back(path);
+  return files;
+}
+
+/// The alignment of a document's tags is of use, but the model may do without.
+void TranslateCommand::align_tags(Model& model, TranslatorOptions& options) const {
+  if (!pages_.html) return;
+  options.alignment = model.graph.find_output(kAlignment).valid();
+  if (!options.alignment && !common_.quiet)
+    print_note("the model has no alignment: tags stay at the same part of their sentence");
+}
+
+void TranslateCommand::open_second() {
+  if (pages_.through.empty()) return;
+  TranslatorOptions options = options_of_second(translator_);
+  Model model = load_model(pages_.through);
+  align_tags(model, options);
+  second_ = std::make_unique<const Translator>(std::move(model), options);
+}
+
 int TranslateCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
+  pages_.expect_fitting(format_, translator_, inputs_);
 
-  InputFiles input(inputs_);
   Model model = load();
   finish();
+  open_second();
+  align_tags(model, translator_);
   const Translator translator(std::move(model), translator_);
   if (!common_.quiet)
-    for (const std::string& note : translator.notes()) print_note(note);
+    for (const Translator* each : {&translator, second_.get()})
+      if (each)
+        for (const std::string& note : each->notes()) print_note(note);
+  if (pages_.is_page())
+    translate_page(translator);
+  else
+    translate_lines(translator);
+  print_use(common_, translator);
+  return 0;
+}
 
-  std::vector<std::string> inputs = common_.files_read;
-  inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
-  for (const std::string& path : {shortlist_.path, translator_.terminology, translator_.dictionary})
-    if (!path.empty()) inputs.push_back(path);
-  OutputFile output(common_.output, inputs);
+void TranslateCommand::translate_page(const Translator& translator) {
+  std::string page = read_page(inputs_.front());
+  OutputFile output(common_.output, files_read());
+  output.write(PageTranslator(translator, pages_.page(), second_.get()).translate(std::move(page)));
+  output.close();
+}
+
+void TranslateCommand::translate_lines(const Translator& translator) {
+  InputFiles input(inputs_);
+  OutputFile output(common_.output, files_read());
   TranslationNotes notes(translator.options());
   Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
   const auto print = [&](std::size_t line, Translation&& translation) {
@@ -209,14 +269,35 @@ int TranslateCommand::run() {
     notes.add(line, translation);
     progress.add(translation.source_words, translation.source_bytes);
   };
-  translator.translate(input.stream(), print,
-                       [&](std::chrono::milliseconds timeout) { return input.ready(timeout); });
+  if (second_)
+    translate_through(translator, input, print);
+  else
+    translator.translate(input.stream(), print,
+                         [&](std::chrono::milliseconds timeout) { return input.ready(timeout); });
   output.close();
   progress.finish();
   if (!common_.quiet)
     for (const std::string& note : notes.notes()) print_note(note);
-  print_use(common_, translator);
-  return 0;
+}
+
+/// Translates lines by both models, as many together as are there.
+void TranslateCommand::translate_through(const Translator& translator, InputFiles& input,
+                                         const Translator::Sink& sink) const {
+  constexpr std::size_t kMaxLines = 4096;
+  const PivotTranslator pivot(translator, *second_);
+  const LineSource next = lines_of(input.stream());
+  std::size_t number = 0;
+  for (bool more = true; more;) {
+    std::vector<std::string> lines;
+    while (lines.size() < kMaxLines &&
+           (lines.empty() || input.ready(std::chrono::milliseconds(0)))) {
+      std::string line;
+      more = next(line);
+      if (!more) break;
+      lines.push_back(std::move(line));
+    }
+    for (Translation& translation : pivot.translate(lines)) sink(number++, std::move(translation));
+  }
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ enum class PageKind : std::uint8_t {
 };
 
 /// The most tokens of a sentence of a page, unless PageOptions states another number.
-inline constexpr std::size_t kMaxSentenceTokens = 200;
+inline constexpr std::size_t kMaxSentenceTokens = 128;
 
 /// The largest page in bytes.
 inline constexpr std::size_t kMaxPageBytes = std::size_t{256} << 20;

@@ -80,6 +80,16 @@ TEST(ReadableText, LeavesOutCharactersWithoutWidth) {
   EXPECT_EQ(readable_text("សួ\u200Bស្តី").text, "សួ\u200Bស្តី");
 }
 
+TEST(ReadableText, HasNoBullets) {
+  const auto begin = [](std::string_view text) {
+    return without_bullets(text, {0, text.size()}).begin;
+  };
+  EXPECT_EQ(begin("- a"), 2u);
+  EXPECT_EQ(begin("> >  ## a"), 8u);
+  EXPECT_EQ(begin("\u2022\u00A0a"), 5u);
+  for (const char* text : {"-a", "a - b", "--", "", "#1 b"}) EXPECT_EQ(begin(text), 0u) << text;
+}
+
 TEST(ReadableText, FindsPlacesAgain) {
   const std::vector<std::size_t> places = {0, 1, 2, 3, 4, 6, 7};
   const ReadableText text = readable_text("a  b\u00ADc", places);
@@ -105,8 +115,9 @@ std::string bracketed(const Page& page) {
 
 TEST_F(PlainPages, KeepWhatIsBetweenSentences) {
   EXPECT_EQ(bracketed(*read("  A bee.  C d!\r\n\r\n\tE\n- f\n\n---\n1.5\n")),
-            "  [A bee.]  [C d!]\r\n\r\n\t[E]\n[- f]\n\n---\n1.5\n");
+            "  [A bee.]  [C d!]\r\n\r\n\t[E]\n- [f]\n\n---\n1.5\n");
   EXPECT_EQ(bracketed(*read("A.\u2028B.\xC2\x85 C\r")), "[A.]\u2028[B.]\xC2\x85 [C]\r");
+  EXPECT_EQ(bracketed(*read("\uFEFFA\u00ADb\u00AD \u200B")), "\uFEFF[Ab]\u00AD \u200B");
   EXPECT_EQ(bracketed(*read("")), "");
   EXPECT_THAT(read(" \n 12 !\n")->sentences(), IsEmpty());
 }
