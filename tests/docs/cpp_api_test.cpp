@@ -15,7 +15,7 @@ namespace {
 
 TEST(CppApi, ThePageShowsTheExampleFiles) {
   const std::string docs = std::string(FUSELAGE_SOURCE_DIR) + "/docs/";
-  for (const char* name : {"translate.cpp", "own_model.cpp"})
+  for (const char* name : {"translate.cpp", "queue.cpp", "own_model.cpp"})
     EXPECT_THAT(read_file(docs + "cpp-api.md"),
                 ::testing::HasSubstr("```cpp\n" + read_file(docs + "examples/" + name) + "```\n"));
 }
