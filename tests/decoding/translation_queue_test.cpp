@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -41,6 +42,12 @@ std::string message_of(std::future<Translation>& result) {
   return "";
 }
 
+/// Few lines, unless the environment variable asks for more.
+std::size_t lines_of_a_client() {
+  const char* const lines = std::getenv("FUSELAGE_QUEUE_TEST_LINES");
+  return lines ? std::stoul(lines) : 150;
+}
+
 struct Case {
   std::string model;
   std::size_t threads, places;
@@ -55,13 +62,14 @@ TEST_P(Queue, GivesTheBytesOfOneLineAtATimeWhileOthersAreCancelled) {
   std::vector<Translation> expected;
   for (const std::string& line : lines) expected.push_back(translator.translate(line));
   TranslationQueue queue(translator, {.places = GetParam().places, .max_waiting = 50});
-  constexpr std::size_t kThreads = 8, kLines = 150;
+  constexpr std::size_t kThreads = 8;
+  const std::size_t line_count = lines_of_a_client();
   std::atomic<std::size_t> same = 0, others = 0, cancelled = 0;
   std::vector<std::thread> clients;
   for (unsigned client = 0; client < kThreads; ++client)
     clients.emplace_back([&, client] {
       std::mt19937 random(client);
-      for (std::size_t i = 0; i < kLines; ++i) {
+      for (std::size_t i = 0; i < line_count; ++i) {
         const std::size_t line = random() % lines.size();
         const auto done = [&, line](Translation&& translation, const std::exception_ptr& error) {
           if (error) {
@@ -80,7 +88,7 @@ TEST_P(Queue, GivesTheBytesOfOneLineAtATimeWhileOthersAreCancelled) {
     });
   for (std::thread& client : clients) client.join();
   queue.drain();
-  EXPECT_EQ(same + cancelled, kThreads * kLines);
+  EXPECT_EQ(same + cancelled, kThreads * line_count);
   EXPECT_EQ(others, 0u);
   EXPECT_GT(cancelled, 0u);
   const QueueFigures figures = queue.figures();
