@@ -19,6 +19,15 @@ cut -d'|' -f1 out >texts
 cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
 same texts expected.texts "greedy"
 
+# A greedy search over the words that can be produced finds the same, with higher scores.
+works translate "${usual[@]}" -b 1 --n-best --max-length-factor 2 -i "$input" -o plain
+works translate "${usual[@]}" -b 1 --n-best --max-length-factor 2 -i "$input" --renormalize -o renormalized
+cut -d'|' -f1-4 plain >plain.texts
+cut -d'|' -f1-4 renormalized >renormalized.texts
+same renormalized.texts plain.texts "--renormalize"
+paste <(awk '{print $NF}' plain) <(awk '{print $NF}' renormalized) |
+  awk '$2 < $1 {bad = 1} $2 > $1 {more = 1} END {exit bad || !more}' || fail "--renormalize: scores"
+
 # Samples depend on the seed and the number of a line alone.
 drawn=(translate "${usual[@]}" --output-sampling nucleus 0.95 --word-scores)
 works "${drawn[@]}" --seed 11 -i "$input" -o expected.drawn
