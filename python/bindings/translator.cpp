@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/decoding/page_translator.h"
 #include "fuselage/tools/open_translator.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/process.h"
@@ -44,6 +45,16 @@ class ProcessTranslator {
 
   Translation translate(const Text& line, Text prefix, Terms terms) const {
     return get().translate(line.utf8(), guide(std::move(prefix), std::move(terms)));
+  }
+
+  /// A text or a document, also by way of another language.
+  std::string translate_page(Text page, bool html, const Text& language,
+                             const ProcessTranslator* through) const {
+    const fuselage::PageOptions options{
+        .kind = html ? fuselage::PageKind::html : fuselage::PageKind::text,
+        .language = language.utf8()};
+    return fuselage::PageTranslator(get(), options, through ? &through->get() : nullptr)
+        .translate(page.take());
   }
 
   std::unique_ptr<TranslationJob> start() const { return std::make_unique<TranslationJob>(get()); }
@@ -113,6 +124,8 @@ void bind_translator(nb::module_& module) {
           nb::arg("guided"))
       .def("translate", &ProcessTranslator::translate, nb::arg("line"), nb::arg("prefix"),
            nb::arg("terms"), Released())
+      .def("translate_page", &ProcessTranslator::translate_page, nb::arg("page"), nb::arg("html"),
+           nb::arg("language"), nb::arg("through").none(), Released())
       .def("start", &ProcessTranslator::start, nb::keep_alive<0, 1>())
       .def(
           "target_word",

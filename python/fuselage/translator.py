@@ -147,6 +147,40 @@ class Translator:
         """Translate as translate_async() does, but give Translation in place of texts."""
         return await self._translate_async(lines, guides, details=True)
 
+    def translate_text(
+        self, text: str, *, language: str = "", through: Translator | None = None
+    ) -> str:
+        """Translate a text of any sentences; its white space stays as it is.
+
+        language: of the text, by whose abbreviations sentences are found: "en", "deu_Latn"; empty
+            is the one that the model states.
+        through: translates what this translator gives, into a third language.
+
+        Long sentences are divided. Raises TypeError and Error as translate() does.
+        """
+        return self._translate_page("a text", text, language, through, html=False)
+
+    def translate_html(
+        self, html: str, *, language: str = "", through: Translator | None = None
+    ) -> str:
+        """Translate the text of a document of HTML, or of a text with tags.
+
+        The arguments are those of translate_text(). With a Translator(alignment=True) tags within
+        a sentence follow their words; otherwise they stay at the same part of the sentence. All
+        that is no text stays as it is.
+        """
+        return self._translate_page("a document", html, language, through, html=True)
+
+    def _translate_page(
+        self, what: str, page: str, language: str, through: Translator | None, *, html: bool
+    ) -> str:
+        expect_text(what, page)
+        expect_text("a language", language)
+        if through is not None and not isinstance(through, Translator):
+            raise TypeError(f"through is a Translator, not {type(through).__name__}")
+        second = None if through is None else through._core
+        return self._core.translate_page(page, html, language, second)
+
     def target_word(self, word: int) -> str:
         """Give the word or piece with an id of the target vocabulary (Hypothesis.words)."""
         return self._core.target_word(whole("word", word))
