@@ -1,8 +1,7 @@
 """Texts and documents of HTML."""
 
-import pytest
-
 import fuselage
+import pytest
 
 
 @pytest.fixture(scope="module")

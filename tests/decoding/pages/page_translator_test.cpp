@@ -61,7 +61,9 @@ TEST(PageTranslator, DividesLongSentences) {
     for (std::size_t at = 0; (at = translation.find("Freund", at)) != std::string::npos; ++at)
       ++count;
     printf("%zu %zu\n", most, count);
-    if (most <= 40) EXPECT_GE(count, 300u) << "most of them";
+    if (most <= 40) {
+      EXPECT_GE(count, 300u) << "most of them";
+    }
   }
   EXPECT_THAT(
       [] { PageTranslator(bundled(), {.max_tokens = 2000}); },
