@@ -8,7 +8,6 @@
 namespace {
 
 using fuselage::Page;
-using fuselage::TextSpan;
 using fuselage::TranslatedSentence;
 
 void expect(bool holds) {

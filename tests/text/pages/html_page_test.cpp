@@ -289,5 +289,17 @@ TEST(HtmlPage, TakesLinearTime) {
   }
 }
 
+TEST(HtmlPage, TakesLinearTimeForManyNames) {
+  const auto seconds = [](std::size_t count) {
+    std::string document;
+    for (std::size_t i = 0; i < count; ++i) document += fmt::format("<x{}>", i);
+    for (std::size_t i = 0; i < count; ++i) document += "<p>a";
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(same(*read(document)), document);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  EXPECT_LT(seconds(200'000) / (seconds(20'000) + 0.002), 40);
+}
+
 }  // namespace
 }  // namespace fuselage::html_page_test

@@ -48,8 +48,8 @@ CharacterReference numeric_reference(std::string_view text) {
   return {character_of_number(number), at};
 }
 
-template <std::size_t size>
-char32_t find_name(const CharacterName (&names)[size], std::string_view name) {
+template <std::size_t kSize>
+char32_t find_name(const CharacterName (&names)[kSize], std::string_view name) {
   const auto* found = std::ranges::lower_bound(names, name, {}, &CharacterName::name);
   return found != std::end(names) && found->name == name ? found->code : 0;
 }

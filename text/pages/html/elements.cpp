@@ -64,8 +64,8 @@ constexpr Siblings kSiblings[] = {
     {"tfoot", "tbody"}, {"caption", "tr"},     {"caption", "tbody"},   {"caption", "thead"},
     {"colgroup", "tr"}, {"colgroup", "tbody"}, {"colgroup", "thead"},  {"head", "body"}};
 
-template <std::size_t size>
-bool is_among(const std::string_view (&names)[size], std::string_view name) {
+template <std::size_t kSize>
+bool is_among(const std::string_view (&names)[kSize], std::string_view name) {
   return std::ranges::find(names, name) != std::end(names);
 }
 

@@ -7,7 +7,7 @@
 namespace fuselage {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
+constexpr auto kNone = std::string_view::npos;
 constexpr std::string_view kSpaces = "\t\n\f\r ";
 
 bool is_ascii_letter(char byte) {
@@ -42,7 +42,7 @@ bool begins_markup(std::string_view text) {
 /// The place behind `mark`; the end of the text without it.
 std::size_t behind(std::string_view text, std::string_view mark, std::size_t from) {
   const std::size_t at = text.find(mark, from);
-  return at == npos ? text.size() : at + mark.size();
+  return at == kNone ? text.size() : at + mark.size();
 }
 
 std::size_t end_of_comment(std::string_view text, std::size_t begin) {
@@ -50,7 +50,7 @@ std::size_t end_of_comment(std::string_view text, std::size_t begin) {
   const std::string_view content = text.substr(begin + kOpening);
   if (content.starts_with('>')) return begin + kOpening + 1;
   if (content.starts_with("->")) return begin + kOpening + 2;
-  for (std::size_t at = begin + kOpening; (at = text.find("--", at)) != npos; ++at)
+  for (std::size_t at = begin + kOpening; (at = text.find("--", at)) != kNone; ++at)
     for (const std::string_view end : {"-->", "--!>"})
       if (text.substr(at).starts_with(end)) return at + end.size();
   return text.size();
@@ -67,10 +67,10 @@ std::size_t find_none(std::string_view text, std::string_view bytes, std::size_t
 
 /// Whether a list of words, in small letters, has the word.
 bool has_word(std::string_view list, std::string_view word) {
-  for (std::size_t at = 0; (at = list.find(word, at)) != npos; at += word.size()) {
+  for (std::size_t at = 0; (at = list.find(word, at)) != kNone; at += word.size()) {
     const std::size_t end = at + word.size();
-    if ((at == 0 || kSpaces.find(list[at - 1]) != npos) &&
-        (end == list.size() || kSpaces.find(list[end]) != npos))
+    if ((at == 0 || kSpaces.find(list[at - 1]) != kNone) &&
+        (end == list.size() || kSpaces.find(list[end]) != kNone))
       return true;
   }
   return false;
@@ -214,11 +214,11 @@ bool HtmlTokenizer::is_tag_of(std::size_t at, std::string_view opening) const {
   if (!rest.starts_with(opening)) return false;
   rest.remove_prefix(opening.size());
   return begins_with(rest, raw_) && rest.size() > raw_.size() &&
-         std::string_view("\t\n\f\r />").find(rest[raw_.size()]) != npos;
+         std::string_view("\t\n\f\r />").find(rest[raw_.size()]) != kNone;
 }
 
 std::size_t HtmlTokenizer::find_end_tag(std::size_t from) const {
-  for (std::size_t at = from; (at = document_.find("</", at)) != npos; at += 2)
+  for (std::size_t at = from; (at = document_.find("</", at)) != kNone; at += 2)
     if (is_tag_of(at, "</")) return at;
   return document_.size();
 }

@@ -19,9 +19,9 @@ bool OpenElements::follow(const HtmlToken& tag) {
 
 /// Whether an element is open inside that holds siblings of the kind that would end this one.
 bool UntranslatedElement::has_open_list() const {
-  static const std::string kLists[] = {"ul",    "ol",     "menu",     "dl",
-                                       "table", "select", "datalist", "ruby"};
-  return std::ranges::any_of(kLists,
+  static const std::string lists[] = {"ul",    "ol",     "menu",     "dl",
+                                      "table", "select", "datalist", "ruby"};
+  return std::ranges::any_of(lists,
                              [this](const std::string& list) { return inside_.count(list) > 0; });
 }
 
