@@ -132,6 +132,7 @@ cp "$model" model.npz
 cp "$data/vocab.spm" vocab.spm
 printf 'models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n' >model.npz.decoder.yml
 printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
+printf '<p>Tom is <b>my</b> friend.</p>\n' >page.html
 printf '0 ||| Tom ist mein Freund. ||| F0= -1 ||| -1\n' >n-best.txt
 printf 'Tom ist mein Freund.\n' | tee train.de | gzip >train.de.gz
 tee train.en <in.txt | gzip >train.en.gz

@@ -20,7 +20,7 @@ class SentenceEnds {
   std::size_t find_end(std::string_view text, std::size_t begin, std::size_t boundary) const;
 
  private:
-  bool is_end(std::string_view text, TextSpan sentence) const;
+  bool is_end(std::string_view text, TextSpan span) const;
   bool full_stop_ends(std::string_view sentence, std::string_view next) const;
 
   Abbreviations abbreviations_;
