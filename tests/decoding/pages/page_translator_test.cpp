@@ -54,17 +54,13 @@ TEST(PageTranslator, ReadsWordsWithoutSoftHyphens) {
 TEST(PageTranslator, DividesLongSentences) {
   std::string text = "I know";
   for (int i = 0; i < 400; ++i) text += ", Tom is my friend";
-  for (const std::size_t most : {20u, 40u, 80u, 128u, 200u}) {
-    const std::string translation =
-        PageTranslator(bundled(), {.max_tokens = most}).translate(text + ".");
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = translation.find("Freund", at)) != std::string::npos; ++at)
-      ++count;
-    printf("%zu %zu\n", most, count);
-    if (most <= 40) {
-      EXPECT_GE(count, 300u) << "most of them";
-    }
-  }
+  // The model gives few of many equal clauses, unless they are in sentences of their own.
+  const std::string translation =
+      PageTranslator(bundled(), {.max_tokens = 12}).translate(text + ".");
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = translation.find("Freund", at)) != std::string::npos; ++at)
+    ++count;
+  EXPECT_GE(count, 300u);
   EXPECT_THAT(
       [] { PageTranslator(bundled(), {.max_tokens = 2000}); },
       ThrowsMessage<Error>(HasSubstr("max_tokens is 2000, but sentences of more than max-length "
