@@ -54,7 +54,7 @@ void HtmlReader::begin_text(HtmlText& text) {
   text = {};
   open_tags_.clear();
   // clear() takes the time of the largest text before.
-  open_names_ = {};
+  open_names_ = std::unordered_map<std::string, std::size_t>();
   word_ends_ = false;
 }
 
