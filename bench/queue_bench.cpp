@@ -2,7 +2,10 @@
 // in turn, by the wall clock, without loading. A line's latency is the time from its arrival, when
 // it is read, to its translation.
 //
-//   queue_bench MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads]
+//   queue_bench MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads] [factor]
+//
+// With random weights, whose translations do not end, `factor` is their length in words for each
+// source word.
 
 #include <fmt/format.h>
 
@@ -109,6 +112,7 @@ void run(const std::vector<std::string>& arguments) {
   TranslatorOptions options;
   options.beam_size = std::stoi(argument(2, "6"));
   options.threads = number(7, "1");
+  if (arguments.size() > 8) options.max_length_factor = std::stof(arguments[8]);
   options.batches = {
       .mini_batch = places, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src};
   options.compile.precision = precision_from_string(argument(5, "int8"));
@@ -135,7 +139,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   return fuselage::run_program(
-      {"queue_bench", "MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads]", 2,
-       "Top-up batching against batches."},
+      {"queue_bench", "MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads] [factor]",
+       2, "Top-up batching against batches."},
       argc, argv, fuselage::run);
 }
