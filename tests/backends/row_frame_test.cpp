@@ -50,7 +50,7 @@ TEST(RowFrame, GivesRowsToSentencesThatComeAndGo) {
   // Rows 0 to 3 of the prefix are those of a step; words have rows 4 to 9.
   frame.open({.sentences = 2, .hypotheses = 2, .source_rows = 48, .words = 6});
   const std::vector<std::int32_t> none{-1}, zero{0}, one{1}, zeros{0, 0}, both{0, 1}, ones{1, 1},
-      first_and_new{0, -1}, places{0, 1};
+      first_and_new{0, -1}, second_and_first{1, 0}, places{0, 1};
   arriving.begin_batch(std::vector<WordIds>{{3, 4, 0}});
   frame.admit(arriving, zero);
   frame.begin_step({none, zero, zero, none, zero});
@@ -62,7 +62,7 @@ TEST(RowFrame, GivesRowsToSentencesThatComeAndGo) {
   arriving.begin_batch(std::vector<WordIds>{{5, 0}});
   frame.admit(arriving, one);
   EXPECT_THAT(frame.placed(source), ElementsAre(16, 17));
-  frame.begin_step({first_and_new, places, both, both, both});
+  frame.begin_step({first_and_new, places, both, both, second_and_first});
   EXPECT_THAT(source_rows(frame), ElementsAre(0, 1, 2, 16, 17));
   EXPECT_THAT(prefix_rows(frame), ElementsAre(4, 5, 6));
   // The first one goes; a third one has its place and its rows.
