@@ -20,3 +20,18 @@ function(fuselage_embed_page target)
                  ${PROJECT_BINARY_DIR}/generated/inspect/page_files.h @ONLY)
   target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()
+
+# The same of server/page/, in server/page_files.h.
+function(fuselage_embed_server_page target)
+  set(folder ${PROJECT_SOURCE_DIR}/server/page)
+  file(READ ${folder}/page.html SERVE_HTML)
+  file(READ ${folder}/style.css SERVE_STYLE)
+  file(READ ${folder}/page.js SERVE_SCRIPT)
+  file(READ ${folder}/openapi.json SERVE_OPENAPI)
+  foreach(part IN ITEMS page.html style.css page.js openapi.json)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${part})
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/server/page_files.h.in
+                 ${PROJECT_BINARY_DIR}/generated/server/page_files.h @ONLY)
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+endfunction()

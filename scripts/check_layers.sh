@@ -18,7 +18,8 @@ declare -A before=(
   [text]="base"
   [decoding]="base graph ops passes backends models text"
   [capi]="base graph ops passes backends models text decoding"
-  [tools]="base graph ops passes backends inspect models text decoding"
+  [server]="base graph ops passes backends models text decoding"
+  [tools]="base graph ops passes backends inspect models text decoding server"
 )
 # Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
@@ -30,11 +31,12 @@ declare -A rooms=(
   [decoding]="search lines pages"
   [models]="formats architectures quantized directory marian|huggingface|ctranslate2"
   [text]="words|sentencepiece|bpe|shortlist|terms|pages tokenizers"
+  [server]="http limits|requests|models|text operation routes"
   [tools]="options commands"
 )
 # Headers and libraries for .cpp and .cu files only: no other header includes them.
 internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
-libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc)'
+libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc|cld2)'
 
 # folders PATH: where the files of this layer or room are.
 folders() {

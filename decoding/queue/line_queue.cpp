@@ -62,6 +62,7 @@ void LineQueue::cancel(const std::shared_ptr<QueuedLine>& line) {
 QueueFigures LineQueue::figures() const {
   return {.waiting = waiting_.waiting(),
           .translating = waiting_.taken(),
+          .threads = threads_.size(),
           .places = places_ * threads_.size(),
           .translated = counts_.translated,
           .steps = counts_.steps,

@@ -48,6 +48,7 @@ struct QueueOptions {
 struct QueueFigures {
   std::size_t waiting = 0;       ///< lines, now
   std::size_t translating = 0;   ///< lines, now
+  std::size_t threads = 0;       ///< that translate
   std::size_t places = 0;        ///< of all threads
   std::uint64_t translated = 0;  ///< lines
   std::uint64_t steps = 0;       ///< of all threads

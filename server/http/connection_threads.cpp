@@ -1,0 +1,94 @@
+#include "server/http/connection_threads.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace fuselage {
+
+ConnectionThreads::~ConnectionThreads() { wait_for_end(); }
+
+void ConnectionThreads::wait_for_end() {
+  stop();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return std::ranges::all_of(entries_, &Entry::ended); });
+  join_ended(lock);
+}
+
+/// Without the lock while it waits: a thread ends right after it marked its entry.
+void ConnectionThreads::join_ended(std::unique_lock<std::mutex>& lock) {
+  std::list<Entry> ended;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const auto next = std::next(at);
+    if (at->ended) ended.splice(ended.end(), entries_, at);
+    at = next;
+  }
+  lock.unlock();
+  for (Entry& entry : ended) entry.thread.join();
+  lock.lock();
+}
+
+bool ConnectionThreads::wait_for_place() {
+  std::unique_lock lock(mutex_);
+  join_ended(lock);
+  while (entries_.size() >= most_ && !stopped_) {
+    const auto waiting = std::ranges::find_if(entries_, &Entry::waiting);
+    if (waiting != entries_.end()) {
+      waiting->connection->stop_reading();
+      waiting->waiting = false;
+    }
+    changed_.wait(lock);
+    join_ended(lock);
+  }
+  return !stopped_;
+}
+
+void ConnectionThreads::start(std::unique_ptr<Connection> connection,
+                              std::function<void(Connection&)> serve) {
+  const std::lock_guard lock(mutex_);
+  entries_.emplace_back();
+  const auto entry = std::prev(entries_.end());
+  entry->connection = std::move(connection);
+  try {
+    entry->thread = std::thread([this, entry, serve = std::move(serve)] {
+      serve(*entry->connection);
+      const std::lock_guard guard(mutex_);
+      entry->connection.reset();
+      entry->waiting = false;
+      entry->ended = true;
+      changed_.notify_all();
+    });
+  } catch (const std::system_error&) {
+    // The client finds its connection closed and may come again.
+    entries_.erase(entry);
+  }
+}
+
+bool ConnectionThreads::set_waiting(const Connection& connection, bool waiting) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_)
+    if (entry.connection.get() == &connection) entry.waiting = waiting;
+  // It may be what another connection waits for.
+  if (waiting && entries_.size() >= most_) changed_.notify_all();
+  return !stopped_;
+}
+
+void ConnectionThreads::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const Entry& entry : entries_)
+    if (entry.waiting) entry.connection->stop_reading();
+  changed_.notify_all();
+}
+
+bool ConnectionThreads::is_stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+std::size_t ConnectionThreads::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace fuselage

@@ -1,0 +1,68 @@
+#include "server/models/language_pair.h"
+
+#include <cld2/internal/lang_script.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+namespace fuselage {
+namespace {
+
+bool is_known(const std::string& code) {
+  return CLD2::GetLanguageFromName(code.c_str()) != CLD2::UNKNOWN_LANGUAGE;
+}
+
+/// Whether a part of a name is the code of a language: "en", "deu", "zh".
+bool is_code(std::string_view part) {
+  return (part.size() == 2 || part.size() == 3) && std::ranges::all_of(part, [](unsigned char c) {
+           return c < 0x80 && std::islower(c) != 0;
+         });
+}
+
+std::string_view primary(std::string_view code) { return code.substr(0, code.find_first_of("-_")); }
+
+}  // namespace
+
+std::string to_string(const LanguagePair& pair) {
+  return fmt::format("{}-{}", pair.source, pair.target);
+}
+
+std::optional<LanguagePair> languages_of_name(std::string_view name) {
+  std::vector<std::string> parts(1);
+  for (const char c : name)
+    if (c == '-' || c == '_' || c == '.')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  // The last two neighbours that are codes: names may end with a version.
+  for (std::size_t i = parts.size() - 1; i > 0; --i)
+    if (is_code(parts[i - 1]) && is_code(parts[i]) && is_known(parts[i - 1]) && is_known(parts[i]))
+      return LanguagePair{parts[i - 1], parts[i]};
+  if (name.size() != 4) return std::nullopt;
+  const std::string source(name.substr(0, 2)), target(name.substr(2));
+  if (!is_code(source) || !is_code(target) || !is_known(source) || !is_known(target))
+    return std::nullopt;
+  return LanguagePair{source, target};
+}
+
+bool is_same_language(std::string_view code, std::string_view detected) {
+  return primary(code) == primary(detected);
+}
+
+std::string language_name(std::string_view code) {
+  std::string base(code);
+  const CLD2::Language language = CLD2::GetLanguageFromName(base.c_str());
+  if (language == CLD2::UNKNOWN_LANGUAGE) return base;
+  std::string name = CLD2::LanguageName(language);
+  bool inside = false;
+  for (char& c : name) {
+    if (c == '_') c = ' ';
+    if (inside) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    inside = c != ' ';
+  }
+  return name;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fuselage {
+
+/// The languages of a model, by code.
+struct LanguagePair {
+  std::string source, target;
+
+  bool operator==(const LanguagePair&) const = default;
+};
+
+/// "en-de".
+std::string to_string(const LanguagePair& pair);
+
+/// The languages that the name of a folder or file ends with or consists of: "en-de", "en_de",
+/// "opus-mt-en-de", "ende"; none: the name says nothing.
+std::optional<LanguagePair> languages_of_name(std::string_view name);
+
+/// Whether a text that is in language `detected` is in language `code`: "zh" is in "zh-Hans".
+bool is_same_language(std::string_view code, std::string_view detected);
+
+/// The English name of a language; the code itself if it is not known.
+std::string language_name(std::string_view code);
+
+}  // namespace fuselage

@@ -1,0 +1,51 @@
+#include "server/models/served_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace fuselage {
+
+ModelSet::ModelSet(std::vector<OpenedModel> opened, const QueueOptions& queue) {
+  if (opened.empty()) throw Error("there is no model to serve");
+  for (OpenedModel& model : opened) {
+    if (find(model.languages.source, model.languages.target) != nullptr)
+      throw Error(
+          fmt::format("two models translate {}; serve one of them", to_string(model.languages)));
+    models_.push_back(std::make_unique<ServedModel>(std::move(model), queue));
+  }
+}
+
+const ServedModel* ModelSet::find(const std::string& source, const std::string& target) const {
+  const auto found = std::ranges::find_if(models_, [&](const auto& model) {
+    return model->languages() == LanguagePair{source, target};
+  });
+  return found == models_.end() ? nullptr : found->get();
+}
+
+bool ModelSet::has_source(const std::string& code) const { return !targets_of(code).empty(); }
+
+bool ModelSet::has_target(const std::string& code) const {
+  return std::ranges::any_of(models_,
+                             [&](const auto& model) { return model->languages().target == code; });
+}
+
+std::vector<std::string> ModelSet::languages() const {
+  std::set<std::string> codes;
+  for (const auto& model : models_) {
+    codes.insert(model->languages().source);
+    codes.insert(model->languages().target);
+  }
+  return {codes.begin(), codes.end()};
+}
+
+std::vector<std::string> ModelSet::targets_of(const std::string& source) const {
+  std::vector<std::string> targets;
+  for (const auto& model : models_)
+    if (model->languages().source == source) targets.push_back(model->languages().target);
+  std::ranges::sort(targets);
+  return targets;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuselage/decoding/translation_queue.h"
+#include "fuselage/decoding/translator.h"
+#include "server/models/language_pair.h"
+
+namespace fuselage {
+
+/// A translator that was opened for a server.
+struct OpenedModel {
+  LanguagePair languages;
+  bool has_alignment = false;
+  Translator translator;
+};
+
+/// A model and the queue of the lines that wait for it.
+class ServedModel {
+ public:
+  ServedModel(OpenedModel opened, const QueueOptions& queue)
+      : opened_(std::move(opened)), queue_(opened_.translator, queue) {}
+
+  const LanguagePair& languages() const { return opened_.languages; }
+  bool has_alignment() const { return opened_.has_alignment; }
+  const Translator& translator() const { return opened_.translator; }
+  TranslationQueue& queue() const { return queue_; }
+
+ private:
+  OpenedModel opened_;
+  mutable TranslationQueue queue_;
+};
+
+/// The models of a server, each for a pair of languages. A request holds the set that it began
+/// with, so that another can take its place at any time.
+class ModelSet {
+ public:
+  /// Throws Error for two models of the same languages, and for no model.
+  ModelSet(std::vector<OpenedModel> opened, const QueueOptions& queue);
+
+  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
+
+  /// Null: there is none.
+  const ServedModel* find(const std::string& source, const std::string& target) const;
+  bool has_source(const std::string& code) const;
+  bool has_target(const std::string& code) const;
+  /// The codes of all languages, sorted.
+  std::vector<std::string> languages() const;
+  /// The codes of the languages into which this one is translated, sorted.
+  std::vector<std::string> targets_of(const std::string& source) const;
+
+ private:
+  std::vector<std::unique_ptr<ServedModel>> models_;
+};
+
+}  // namespace fuselage

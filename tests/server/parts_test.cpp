@@ -1,0 +1,112 @@
+// Small parts of the server: pieces of texts, names of languages, rates and keys.
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "fuselage/base/error.h"
+#include "server/limits/api_keys.h"
+#include "server/limits/rate_limiter.h"
+#include "server/models/language_pair.h"
+#include "server/text/language_detector.h"
+#include "server/text/text_parts.h"
+#include "tests/temporary_folder.h"
+
+namespace fuselage::server_parts_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// The parts with those to translate in brackets.
+std::string shown(const std::vector<TextPart>& parts) {
+  std::string text;
+  for (const TextPart& part : parts) text += part.translated ? "[" + part.text + "]" : part.text;
+  return text;
+}
+
+TEST(TextParts, AreLinesWithoutTheBlanksAround) {
+  EXPECT_EQ(shown(parts_of_text("a b\n\n  c \r\nd")), "[a b]\n\n  [c] \r\n[d]");
+  EXPECT_EQ(shown(parts_of_text("\n")), "\n");
+  EXPECT_EQ(shown(parts_of_text("")), "");
+}
+
+TEST(TextParts, AreTextsBetweenTags) {
+  EXPECT_EQ(shown(parts_of_html("<p>a <b>c</b>\n</p>")), "<p>[a] <b>[c]</b>\n</p>");
+  EXPECT_EQ(shown(parts_of_html("1 < 2 &amp; &#x41;&#66;&unknown;")), "[1 < 2 & AB&unknown;]");
+  EXPECT_EQ(shown(parts_of_html("<script>if (a</b) c</script>d")),
+            "<script>if (a</b) c</script>[d]");
+  EXPECT_EQ(shown(parts_of_html("<STYLE>a")), "<STYLE>a");
+  EXPECT_EQ(shown(parts_of_html("<a title='>'>b")), "<a title='>'>[b]");
+  EXPECT_EQ(shown(parts_of_html("<!-- a > b -->c<")), "<!-- a > b -->[c<]");
+  EXPECT_EQ(escape_html("a<b>&"), "a&lt;b&gt;&amp;");
+}
+
+TEST(Languages, AreFoundInNames) {
+  const auto found = [](std::string_view name) {
+    const auto pair = languages_of_name(name);
+    return pair ? to_string(*pair) : "";
+  };
+  EXPECT_EQ(found("en-de"), "en-de");
+  EXPECT_EQ(found("opus-mt-en-de"), "en-de");
+  EXPECT_EQ(found("translate-en_de-1_0"), "en-de");
+  EXPECT_EQ(found("ende"), "en-de");
+  EXPECT_EQ(found("my-own-big"), "");
+  EXPECT_EQ(found("model"), "");
+  EXPECT_EQ(found("student"), "");
+  EXPECT_EQ(found(""), "");
+}
+
+TEST(Languages, HaveNames) {
+  EXPECT_EQ(language_name("de"), "German");
+  EXPECT_EQ(language_name("qqq"), "qqq");
+}
+
+TEST(Languages, AreDetected) {
+  const auto first = [](std::string_view text) {
+    const auto detected = detect_languages(text);
+    return detected.empty() ? "" : detected[0].code;
+  };
+  EXPECT_EQ(first("This is a sentence that nobody has ever written."), "en");
+  EXPECT_EQ(first("Это предложение никто никогда не писал."), "ru");
+  EXPECT_EQ(first("Das ist ein\x01 Satz,\tden niemand\nje geschrieben hat."), "de");
+  EXPECT_EQ(first(""), "");
+  EXPECT_EQ(first("12345"), "");
+}
+
+TEST(Rates, AreOfEachClient) {
+  RateLimiter rates;
+  const auto now = RateLimiter::Clock::now();
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(rates.count("a", 6, now).count(), 0);
+  EXPECT_NEAR(rates.count("a", 6, now).count(), 10, 0.01);
+  EXPECT_EQ(rates.count("b", 6, now).count(), 0);
+  EXPECT_EQ(rates.count("a", 6, now + std::chrono::seconds(11)).count(), 0);
+  EXPECT_GT(rates.count("a", 6, now + std::chrono::seconds(11)).count(), 0);
+  EXPECT_EQ(rates.count("a", 0, now).count(), 0);
+}
+
+TEST(Keys, AreReadFromAFile) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder / "keys";
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  write("# keys\nfirst\nsecond 60 # of a minute\n\n");
+  const ApiKeys keys(path);
+  ASSERT_NE(keys.find("first"), nullptr);
+  EXPECT_FALSE(keys.find("first")->per_minute.has_value());
+  EXPECT_EQ(keys.find("second")->per_minute, 60u);
+  EXPECT_EQ(keys.find("third"), nullptr);
+  const auto refusal = [&](const std::string& text) -> std::string {
+    write(text);
+    try {
+      ApiKeys{path};
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal("a\nkey many\n"), HasSubstr(":2: a line has a key"));
+  EXPECT_THAT(refusal("key 5 6\n"), HasSubstr(":1: a line has a key"));
+  EXPECT_THAT(refusal("# none\n"), HasSubstr("there is no key"));
+}
+
+}  // namespace
+}  // namespace fuselage::server_parts_test
