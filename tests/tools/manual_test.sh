@@ -141,9 +141,16 @@ echo 3 0 >source.ids
 echo -1 3 >last.ids
 "$5" words.txt language-model || fail "no language model"
 fuselage convert -m model.npz -v vocab.spm vocab.spm -o my-model
+mkdir models
+ln -s "$sources/models/en-de" models/en-de
+echo key >keys.txt
 count=0
 for command in $commands; do
   while IFS= read -r example; do
+    if [[ $command == serve ]]; then # until a signal
+      timeout --preserve-status 5 bash -c "exec ${example/serve/serve --port 0}" >out 2>err </dev/null || fail "the example '$example': $(tail -1 err)"
+      continue
+    fi
     [[ $example != *'| man '* ]] || command -v man >/dev/null || continue
     timeout 60 bash -c "$example" >out 2>err </dev/null || fail "the example '$example': $(tail -1 err)"
     count=$((count + 1))

@@ -11,8 +11,9 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<CommandEntry, 13> kCommands = {{
+constexpr std::array<CommandEntry, 14> kCommands = {{
     {"translate", "Translate lines of text", make_translate_command},
+    {"serve", "Serve translations over HTTP", make_serve_command},
     {"generate", "Continue texts with a language model", make_generate_command},
     {"score", "Tell how likely given translations or texts are", make_score_command},
     {"dump", "Show a graph, and what the optimizer makes of it", make_dump_command},

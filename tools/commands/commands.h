@@ -9,6 +9,7 @@ namespace fuselage {
 std::unique_ptr<Command> make_translate_command();
 std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_score_command();
+std::unique_ptr<Command> make_serve_command();
 std::unique_ptr<Command> make_dump_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_convert_command();

@@ -15,6 +15,7 @@
 #include "fuselage/tools/open_translator.h"
 #include "models/decode_keys.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/open_model.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
@@ -33,7 +34,8 @@ class TranslateCommand : public Command {
  public:
   TranslateCommand();
   int run() override;
-  Translator open(const std::vector<std::string>& arguments, const OpenOptions& wanted);
+  Translator open(const std::vector<std::string>& arguments, const Log& log,
+                  const AdjustOptions& adjust);
 
  private:
   void add_search_options();
@@ -191,16 +193,12 @@ Model TranslateCommand::load() {
   return model;
 }
 
-Translator TranslateCommand::open(const std::vector<std::string>& arguments,
-                                  const OpenOptions& wanted) {
-  common_.parse_for_program(options(), arguments, wanted.log);
+Translator TranslateCommand::open(const std::vector<std::string>& arguments, const Log& log,
+                                  const AdjustOptions& adjust) {
+  common_.parse_for_program(options(), arguments, log);
   Model model = load();
   finish();
-  translator_.alignment = wanted.alignment;
-  translator_.model_scores = wanted.model_scores;
-  translator_.n_best = wanted.n_best;
-  translator_.guided = wanted.guided;
-  translator_.log = wanted.log;
+  adjust(model, translator_);
   return Translator(std::move(model), translator_);
 }
 
@@ -303,7 +301,22 @@ void TranslateCommand::translate_through(const Translator& translator, InputFile
 }  // namespace
 
 Translator open_translator(const std::vector<std::string>& arguments, const OpenOptions& options) {
-  return TranslateCommand().open(arguments, options);
+  return TranslateCommand().open(arguments, options.log,
+                                 [&](const Model&, TranslatorOptions& translator) {
+                                   translator.alignment = options.alignment;
+                                   translator.model_scores = options.model_scores;
+                                   translator.n_best = options.n_best;
+                                   translator.guided = options.guided;
+                                   translator.log = options.log;
+                                 });
+}
+
+Translator open_adjusted_translator(const std::vector<std::string>& arguments, const Log& log,
+                                    const AdjustOptions& adjust) {
+  return TranslateCommand().open(arguments, log, [&](const Model& model, TranslatorOptions& o) {
+    o.model_scores = false;
+    adjust(model, o);
+  });
 }
 
 std::unique_ptr<Command> make_translate_command() { return std::make_unique<TranslateCommand>(); }

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# The server as a process: its options, the models that it finds, and signals. Usage: serve_test.sh
+# FUSELAGE DATA MODULE SOURCE
+
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+models=$4/models
+export FUSELAGE_MODELS=$models
+
+# start ARGUMENTS…: a server on a free port; sets `server` and `port`.
+start() {
+  rm -f address
+  "$fuselage" serve --port 0 "$@" >address 2>log &
+  server=$!
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    [[ ! -s address ]] || break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  port=$(sed -nE 's|^http://127.0.0.1:([0-9]+)$|\1|p' address)
+  [[ -n $port ]] || fail "no address of: $* ($(cat log))"
+}
+
+# stop [SIGNAL]: exit status 0 soon after the signal.
+stop() {
+  kill -s "${1:-TERM}" "$server"
+  wait "$server"
+  local status=$?
+  [[ $status -eq 0 ]] || fail "exit status $status after ${1:-TERM}: $(cat log)"
+}
+
+# ask METHOD PATH [BODY]: the reply, by nothing but bash.
+ask() {
+  exec 3<>"/dev/tcp/127.0.0.1/$port"
+  printf '%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n%s' \
+    "$1" "$2" "$(printf %s "${3-}" | wc -c)" "${3-}" >&3
+  cat <&3
+  exec 3>&-
+}
+
+# answers TEXT METHOD PATH [BODY]
+answers() {
+  local text=$1 reply
+  shift
+  reply=$(ask "$@")
+  grep -qF -- "$text" <<<"$reply" || fail "the reply to '$*' lacks '$text': $reply"
+}
+
+# unnamed_copy FOLDER: the bundled model without a statement of its languages.
+unnamed_copy() {
+  cp -r "$models/en-de" "$1"
+  rm "$1/SHA256SUMS"
+  sed '/"text": {/,/}/d' "$models/en-de/config.json" >"$1/config.json"
+}
+
+# The bundled model, and the end by both signals.
+start
+answers '"translatedText":"Tom ist mein Freund."' POST /translate '{"q":"Tom is my friend.","source":"en","target":"de"}'
+answers '<title>' GET /
+grep -qF 'en-de is served' log || fail "the models are not told"
+stop TERM
+start --quiet --access-log - -m "$models/en-de"
+answers '"code":"en"' GET /languages
+stop INT
+grep -qE "127.0.0.1 GET '/languages' 200 " log || fail "no access log: $(cat log)"
+
+# A folder of models, and options of translate. A model is replaced while the server runs.
+mkdir folder
+cp -r "$models/en-de" folder/en-de
+unnamed_copy folder/opus-mt-fr-de
+start --models folder --translate --cpu-threads 1 -b 2
+answers '"targets":["de"]' GET /languages
+answers '"code":"fr"' GET /languages
+answers '"translatedText":"Tom ' POST /translate '{"q":"Tom is here.","source":"fr","target":"de"}'
+unnamed_copy folder/sv-de
+kill -HUP "$server"
+for ((i = 0; i < 100; ++i)); do
+  ! grep -qF 'loaded again' log || break
+  sleep 0.1
+done
+answers '"code":"sv"' GET /languages
+echo damaged >folder/en-de/config.json
+kill -HUP "$server"
+for ((i = 0; i < 100; ++i)); do
+  ! grep -qF 'not loaded again' log || break
+  sleep 0.1
+done
+grep -qF 'the models were not loaded again: ' log || fail "a damaged model is not told: $(cat log)"
+reply=$(ask POST /translate '{"q":"Tom is here.","source":"en","target":"de"}')
+grep -qF '200 OK' <<<"$reply" || fail "no translation with the models before: $reply"
+! grep -qF "$work" <<<"$reply$(ask GET /metrics)" || fail "a path of the machine is shown"
+stop
+
+start
+refuses "cannot listen at 127.0.0.1, port $port: " serve --port "$port"
+stop
+refuses "cannot listen at 192.0.2.1" serve --host 192.0.2.1 --port 0
+cp -r "$models/en-de/." folder/en-de
+ln -s "$models/en-de" folder/another-en-de
+refuses "two models translate en-de" serve --quiet --port 0 --models folder
+mkdir empty
+refuses "there is no folder of a model in it" serve --port 0 --models empty
+unnamed_copy model
+refuses "neither the model nor the name of its folder tells its languages" serve --port 0 -m model
+refuses "the languages 'en' are not a source and a target" serve --port 0 -m model --languages en
+refuses "--model belongs before --translate" serve --port 0 --translate --model model
+refuses "excludes" serve --port 0 -m model --models empty
+refuses "cannot write the access log" serve --port 0 --access-log empty
+refuses "missing" serve --port 0 --api-keys missing
+start -m model --languages en-de
+stop
+
+end
