@@ -31,7 +31,7 @@ declare -A rooms=(
   [decoding]="search lines pages"
   [models]="formats architectures quantized directory marian|huggingface|ctranslate2"
   [text]="words|sentencepiece|bpe|shortlist|terms|pages tokenizers"
-  [server]="http limits|requests|models|text operation routes"
+  [server]="http limits|requests|models text operation routes"
   [tools]="options commands"
 )
 # Headers and libraries for .cpp and .cu files only: no other header includes them.

@@ -7,12 +7,16 @@
 #include <cctype>
 #include <vector>
 
+#include "text/pages/sentence_splitter.h"
+
 namespace fuselage {
 namespace {
 
-bool is_known(const std::string& code) {
-  return CLD2::GetLanguageFromName(code.c_str()) != CLD2::UNKNOWN_LANGUAGE;
+CLD2::Language known_language(std::string_view code) {
+  return CLD2::GetLanguageFromName(base_language(code).c_str());
 }
+
+bool is_known(std::string_view code) { return known_language(code) != CLD2::UNKNOWN_LANGUAGE; }
 
 /// Whether a part of a name is the code of a language: "en", "deu", "zh".
 bool is_code(std::string_view part) {
@@ -20,8 +24,6 @@ bool is_code(std::string_view part) {
            return c < 0x80 && std::islower(c) != 0;
          });
 }
-
-std::string_view primary(std::string_view code) { return code.substr(0, code.find_first_of("-_")); }
 
 }  // namespace
 
@@ -48,13 +50,12 @@ std::optional<LanguagePair> languages_of_name(std::string_view name) {
 }
 
 bool is_same_language(std::string_view code, std::string_view detected) {
-  return primary(code) == primary(detected);
+  return base_language(code) == base_language(detected);
 }
 
 std::string language_name(std::string_view code) {
-  std::string base(code);
-  const CLD2::Language language = CLD2::GetLanguageFromName(base.c_str());
-  if (language == CLD2::UNKNOWN_LANGUAGE) return base;
+  const CLD2::Language language = known_language(code);
+  if (language == CLD2::UNKNOWN_LANGUAGE) return std::string(code);
   std::string name = CLD2::LanguageName(language);
   bool inside = false;
   for (char& c : name) {

@@ -20,7 +20,7 @@ std::string to_string(const LanguagePair& pair);
 /// "opus-mt-en-de", "ende"; none: the name says nothing.
 std::optional<LanguagePair> languages_of_name(std::string_view name);
 
-/// Whether a text that is in language `detected` is in language `code`: "zh" is in "zh-Hans".
+/// Whether a text that is in language `detected` is in language `code`: "de" is in "deu_Latn".
 bool is_same_language(std::string_view code, std::string_view detected);
 
 /// The English name of a language; the code itself if it is not known.

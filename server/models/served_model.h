@@ -10,6 +10,7 @@
 #include "fuselage/decoding/translation_queue.h"
 #include "fuselage/decoding/translator.h"
 #include "server/models/language_pair.h"
+#include "text/pages/sentence_splitter.h"
 
 namespace fuselage {
 
@@ -24,15 +25,19 @@ struct OpenedModel {
 class ServedModel {
  public:
   ServedModel(OpenedModel opened, const QueueOptions& queue)
-      : opened_(std::move(opened)), queue_(opened_.translator, queue) {}
+      : opened_(std::move(opened)),
+        splitter_(opened_.languages.source),
+        queue_(opened_.translator, queue) {}
 
   const LanguagePair& languages() const { return opened_.languages; }
   bool has_alignment() const { return opened_.has_alignment; }
   const Translator& translator() const { return opened_.translator; }
+  const SentenceSplitter& splitter() const { return splitter_; }
   TranslationQueue& queue() const { return queue_; }
 
  private:
   OpenedModel opened_;
+  SentenceSplitter splitter_;
   mutable TranslationQueue queue_;
 };
 

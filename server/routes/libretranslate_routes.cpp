@@ -39,16 +39,16 @@ std::vector<ModelTexts> by_model(const std::vector<ChosenModel>& chosen,
   return groups;
 }
 
-std::vector<TranslatedPage> translate_texts(Service& service, const HttpRequest& request,
-                                            const TranslateRequest& wanted,
-                                            const std::vector<ChosenModel>& chosen) {
+std::vector<TranslatedPage> translate_by_models(Service& service, const HttpRequest& request,
+                                                const TranslateRequest& wanted,
+                                                const std::vector<ChosenModel>& chosen) {
   std::vector<TranslatedPage> pages(wanted.texts.size());
-  const TextTranslator::Options options = {.html = wanted.html,
-                                           .alternatives = wanted.alternatives,
-                                           .limits = service.line_limits(request)};
+  const TextOptions options = {.html = wanted.html,
+                               .alternatives = wanted.alternatives,
+                               .limits = service.line_limits(request)};
   for (const ModelTexts& group : by_model(chosen, wanted.texts)) {
     TranslatedCounts counts;
-    auto translated = service.texts().translate(group.model->queue(), group.texts, options, counts);
+    auto translated = translate_texts(*group.model, group.texts, options, counts);
     service.metrics().add(group.model->languages(), counts);
     for (std::size_t i = 0; i < translated.size(); ++i)
       pages[group.places[i]] = std::move(translated[i]);
@@ -76,7 +76,7 @@ HttpReply translate(Service& service, const HttpRequest& request, const RequestF
   for (const std::string& text : wanted.texts)
     chosen.push_back(
         choose_model(*models, wanted.source, wanted.target, text, wanted.html, context));
-  const auto pages = translate_texts(service, request, wanted, chosen);
+  const auto pages = translate_by_models(service, request, wanted, chosen);
   const auto many = [&](const auto& value) {
     return one_or_list(wanted.is_list, pages.size(), value);
   };

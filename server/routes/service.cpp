@@ -39,11 +39,7 @@ ChosenModel detected_model(const ModelSet& models, const std::string& target,
 }  // namespace
 
 Service::Service(ModelStore& models, ApiKeys keys, ServiceLimits limits, Log log)
-    : models_(models),
-      keys_(std::move(keys)),
-      limits_(limits),
-      log_(std::move(log)),
-      texts_(make_line_by_line_translator()) {}
+    : models_(models), keys_(std::move(keys)), limits_(limits), log_(std::move(log)) {}
 
 void Service::admit(const HttpRequest& request, const RequestFields& fields, int no_key) {
   std::string client = request.client;

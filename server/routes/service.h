@@ -35,7 +35,6 @@ class Service {
   Metrics& metrics() { return metrics_; }
   const ApiKeys& keys() const { return keys_; }
   const ServiceLimits& limits() const { return limits_; }
-  const TextTranslator& texts() const { return *texts_; }
 
   /// Answers a request for a client who may make it. Throws HttpError for a key that is missing
   /// (`no_key`) or wrong, for too many requests, and in place of the errors of translation. Unknown
@@ -56,7 +55,6 @@ class Service {
   Log log_;
   RateLimiter rates_;
   Metrics metrics_;
-  std::unique_ptr<const TextTranslator> texts_;
 };
 
 /// The model of a request, and how likely its source language is where the client did not state it.

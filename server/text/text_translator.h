@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "fuselage/decoding/translation_queue.h"
+#include "server/models/served_model.h"
 #include "server/text/line_jobs.h"
 
 namespace fuselage {
@@ -24,26 +23,17 @@ struct TranslatedPage {
   std::vector<std::string> alternatives;
 };
 
-/// Translates texts of any length: with line breaks, several sentences a line, or markup.
-class TextTranslator {
- public:
-  struct Options {
-    bool html = false;
-    std::size_t alternatives = 0;
-    LineLimits limits = {};
-  };
-
-  virtual ~TextTranslator() = default;
-
-  /// One page for each text. Adds to `counts`. Throws as LineJobs does.
-  virtual std::vector<TranslatedPage> translate(TranslationQueue& queue,
-                                                const std::vector<std::string>& texts,
-                                                const Options& options,
-                                                TranslatedCounts& counts) const = 0;
+struct TextOptions {
+  bool html = false;
+  std::size_t alternatives = 0;
+  LineLimits limits = {};
 };
 
-/// Translates each line as it is, with its white space around it. Of HTML it translates the texts
-/// between tags, each as a line; those of scripts and styles stay.
-std::unique_ptr<const TextTranslator> make_line_by_line_translator();
+/// Translates texts of any length, with line breaks, several sentences a line, or markup, as
+/// PageTranslator does, but by the queue of the model: one page for each text. An alternative has
+/// the next best translation of each sentence. Adds to `counts`. Throws as LineJobs does.
+std::vector<TranslatedPage> translate_texts(const ServedModel& model,
+                                            const std::vector<std::string>& texts,
+                                            const TextOptions& options, TranslatedCounts& counts);
 
 }  // namespace fuselage

@@ -67,6 +67,23 @@ TEST_F(LibreTranslate, TranslatesALineWithTagsAround) {
             "<p class=\"a>b\">" + translated("Tom is my friend.") + "</p><br>\n<!-- I -->");
 }
 
+TEST_F(LibreTranslate, TranslatesSentencesOfALineEachAlone) {
+  const auto answer = server->post(
+      "/translate", {{"q", "Tom is my friend. I am tired."}, {"source", "en"}, {"target", "de"}});
+  EXPECT_EQ(answer.json["translatedText"],
+            translated("Tom is my friend.") + " " + translated("I am tired."));
+}
+
+TEST_F(LibreTranslate, MovesTagsWithTheirWords) {
+  const auto answer = server->post("/translate", {{"q", "<i>Tom</i> is my <b>friend</b>."},
+                                                  {"source", "en"},
+                                                  {"target", "de"},
+                                                  {"format", "html"},
+                                                  {"alternatives", 1}});
+  EXPECT_EQ(answer.json["translatedText"], "<i>Tom</i> ist mein <b>Freund</b>.");
+  EXPECT_THAT(answer.json["alternatives"][0].get<std::string>(), HasSubstr("<b>"));
+}
+
 TEST_F(LibreTranslate, TranslatesAList) {
   const auto answer = server->post(
       "/translate",

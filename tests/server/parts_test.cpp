@@ -1,4 +1,4 @@
-// Small parts of the server: pieces of texts, names of languages, rates and keys.
+// Small parts of the server: names of languages, rates and keys.
 
 #include <gmock/gmock.h>
 
@@ -9,37 +9,12 @@
 #include "server/limits/rate_limiter.h"
 #include "server/models/language_pair.h"
 #include "server/text/language_detector.h"
-#include "server/text/text_parts.h"
 #include "tests/temporary_folder.h"
 
 namespace fuselage::server_parts_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-/// The parts with those to translate in brackets.
-std::string shown(const std::vector<TextPart>& parts) {
-  std::string text;
-  for (const TextPart& part : parts) text += part.translated ? "[" + part.text + "]" : part.text;
-  return text;
-}
-
-TEST(TextParts, AreLinesWithoutTheBlanksAround) {
-  EXPECT_EQ(shown(parts_of_text("a b\n\n  c \r\nd")), "[a b]\n\n  [c] \r\n[d]");
-  EXPECT_EQ(shown(parts_of_text("\n")), "\n");
-  EXPECT_EQ(shown(parts_of_text("")), "");
-}
-
-TEST(TextParts, AreTextsBetweenTags) {
-  EXPECT_EQ(shown(parts_of_html("<p>a <b>c</b>\n</p>")), "<p>[a] <b>[c]</b>\n</p>");
-  EXPECT_EQ(shown(parts_of_html("1 < 2 &amp; &#x41;&#66;&unknown;")), "[1 < 2 & AB&unknown;]");
-  EXPECT_EQ(shown(parts_of_html("<script>if (a</b) c</script>d")),
-            "<script>if (a</b) c</script>[d]");
-  EXPECT_EQ(shown(parts_of_html("<STYLE>a")), "<STYLE>a");
-  EXPECT_EQ(shown(parts_of_html("<a title='>'>b")), "<a title='>'>[b]");
-  EXPECT_EQ(shown(parts_of_html("<!-- a > b -->c<")), "<!-- a > b -->[c<]");
-  EXPECT_EQ(escape_html("a<b>&"), "a&lt;b&gt;&amp;");
-}
 
 TEST(Languages, AreFoundInNames) {
   const auto found = [](std::string_view name) {
@@ -50,6 +25,7 @@ TEST(Languages, AreFoundInNames) {
   EXPECT_EQ(found("opus-mt-en-de"), "en-de");
   EXPECT_EQ(found("translate-en_de-1_0"), "en-de");
   EXPECT_EQ(found("ende"), "en-de");
+  EXPECT_EQ(found("deu-eng"), "deu-eng");
   EXPECT_EQ(found("my-own-big"), "");
   EXPECT_EQ(found("model"), "");
   EXPECT_EQ(found("student"), "");
@@ -58,7 +34,10 @@ TEST(Languages, AreFoundInNames) {
 
 TEST(Languages, HaveNames) {
   EXPECT_EQ(language_name("de"), "German");
+  EXPECT_EQ(language_name("deu_Latn"), "German");
   EXPECT_EQ(language_name("qqq"), "qqq");
+  EXPECT_TRUE(is_same_language("deu_Latn", "de"));
+  EXPECT_FALSE(is_same_language("deu_Latn", "en"));
 }
 
 TEST(Languages, AreDetected) {
