@@ -55,16 +55,16 @@ TranslationQueue::TranslationQueue(const Translator& translator, QueueOptions op
 TranslationQueue::~TranslationQueue() = default;
 
 TranslationQueue::Ticket TranslationQueue::submit(std::string_view line, Done done,
-                                                  Options options) {
+                                                  const Options& options) {
   return impl_->submit(line, std::move(done), options, /*wait=*/true);
 }
 
 TranslationQueue::Ticket TranslationQueue::try_submit(std::string_view line, Done done,
-                                                      Options options) {
+                                                      const Options& options) {
   return impl_->submit(line, std::move(done), options, /*wait=*/false);
 }
 
-std::future<Translation> TranslationQueue::submit(std::string_view line, Options options) {
+std::future<Translation> TranslationQueue::submit(std::string_view line, const Options& options) {
   auto promise = std::make_shared<std::promise<Translation>>();
   const auto done = [promise](Translation&& translation, std::exception_ptr error) {
     if (error)
@@ -72,7 +72,7 @@ std::future<Translation> TranslationQueue::submit(std::string_view line, Options
     else
       promise->set_value(std::move(translation));
   };
-  submit(line, done, std::move(options));
+  submit(line, done, options);
   return promise->get_future();
 }
 

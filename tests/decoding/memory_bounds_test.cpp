@@ -12,10 +12,6 @@
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/models/load_model.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FUSELAGE_SANITIZED
-#endif
-
 namespace fuselage {
 namespace {
 

@@ -23,7 +23,7 @@ std::vector<std::string> some_lines() {
   std::vector<std::string> lines;
   std::ifstream input(support::conformance_case("transformer-post") + "/input.sp.en");
   for (std::string line; std::getline(input, line);) lines.push_back(line);
-  lines.push_back("");
+  lines.emplace_back("");
   return lines;
 }
 

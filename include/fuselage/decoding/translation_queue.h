@@ -100,13 +100,13 @@ class TranslationQueue {
 
   /// Adds a line; waits while max_waiting lines wait. Throws Error for a line that
   /// Translator::translate refuses.
-  Ticket submit(std::string_view line, Done done, Options options);
+  Ticket submit(std::string_view line, Done done, const Options& options);
   Ticket submit(std::string_view line, Done done) { return submit(line, std::move(done), {}); }
-  std::future<Translation> submit(std::string_view line, Options options);
+  std::future<Translation> submit(std::string_view line, const Options& options);
   std::future<Translation> submit(std::string_view line) { return submit(line, Options{}); }
 
   /// The same, but throws QueueFull in place of waiting.
-  Ticket try_submit(std::string_view line, Done done, Options options);
+  Ticket try_submit(std::string_view line, Done done, const Options& options);
 
   /// Cancels a line, also while it is translated; does nothing if it is done. `done` gets the error
   /// Cancelled.
