@@ -1,6 +1,7 @@
 // Top-up batching against batches of sorted lines and of lines in their order: all in one process,
-// in turn, by the wall clock, without loading. A line's latency is the time from its arrival, when
-// it is read, to its translation.
+// in turn, by the wall clock, without loading. Batches are bounded in words, since others are
+// topped up: they have as many words as sentences of average length in all places. A line's latency
+// is the time from its arrival, when it is read, to its translation.
 //
 //   queue_bench MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads] [factor]
 //
@@ -113,11 +114,18 @@ void run(const std::vector<std::string>& arguments) {
   options.beam_size = std::stoi(argument(2, "6"));
   options.threads = number(7, "1");
   if (arguments.size() > 8) options.max_length_factor = std::stof(arguments[8]);
+  std::size_t words = 0;
+  {
+    const Translator counting(model, options);
+    for (const std::string& line : lines) words += counting.count_tokens(line);
+  }
+  const std::size_t batch = places * words / lines.size();
   options.batches = {
-      .mini_batch = places, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src};
+      .mini_batch_words = batch, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src};
   options.compile.precision = precision_from_string(argument(5, "int8"));
   const Translator sorted(model, options);
-  options.batches = {.mini_batch = places, .maxi_batch = 1, .maxi_batch_sort = MaxiBatchSort::none};
+  options.batches = {
+      .mini_batch_words = batch, .maxi_batch = 1, .maxi_batch_sort = MaxiBatchSort::none};
   const Translator in_order(model, options);
   std::vector<Outcome> a, b, c;
   for (std::size_t round = 0; round < number(4, "5"); ++round) {
