@@ -32,7 +32,7 @@ class RowPages {
 /// word of a hypothesis.
 class PlacedRows {
  public:
-  /// `pages` are those of each domain.
+  /// `pages` has the pages of each domain.
   PlacedRows(const PlaceLimits& limits, std::vector<RowPages> pages);
 
   /// Takes `count` rows of a domain for a place.
@@ -40,8 +40,8 @@ class PlacedRows {
   std::span<const std::int32_t> rows(std::size_t domain, std::int32_t place) const {
     return rows_[domain][static_cast<std::size_t>(place)];
   }
-  /// Takes a row for a word. Rows below PlaceLimits::sentences × hypotheses are those of the step
-  /// at hand and are never given.
+  /// Takes a row for a word. Rows below PlaceLimits::sentences × hypotheses are never given: they
+  /// hold the new rows of a step.
   std::int32_t take_word(std::int32_t place);
 
   /// Frees all rows of a place.

@@ -120,7 +120,7 @@ void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
     running_.push_back({places[i], std::move(lines[i])});
 }
 
-/// After an error of several lines together, which may be that of one, or want of memory.
+/// After an error of several lines together: one of them may be the cause, or want of memory.
 void QueueThread::admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places) {
   for (std::size_t i = 0; i < lines.size(); ++i) admit({lines[i]}, {places[i]});
 }
@@ -146,12 +146,23 @@ void QueueThread::step() {
       const auto at = std::ranges::find(running_, place, &Running::place);
       const std::shared_ptr<QueuedLine> line = std::move(at->line);
       running_.erase(at);
-      finish(*line, lines_.translation(line->line, search_.take(place)), nullptr);
+      finish_search(*line, search_.take(place));
     }
   } catch (...) {
     fail_all(std::current_exception());
     source_words_ = 0;
   }
+}
+
+void QueueThread::finish_search(const QueuedLine& line, NBest hypotheses) {
+  Translation translation;
+  std::exception_ptr error;
+  try {
+    translation = lines_.translation(line.line, std::move(hypotheses));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  finish(line, std::move(translation), error);
 }
 
 void QueueThread::fail_all(const std::exception_ptr& error) {

@@ -61,6 +61,7 @@ class QueueThread {
   bool make_room_for(const QueuedLine& line);
   void drop_refused();
   void step();
+  void finish_search(const QueuedLine& line, NBest hypotheses);
   void fail_all(const std::exception_ptr& error);
   void finish(const QueuedLine& line, Translation&& translation, const std::exception_ptr& error);
   /// Without the lines that are not to be translated any more, which it finishes.

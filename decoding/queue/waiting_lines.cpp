@@ -4,14 +4,6 @@
 
 namespace fuselage {
 
-std::exception_ptr QueuedLine::refusal(std::chrono::steady_clock::time_point now) const {
-  if (cancelled) return std::make_exception_ptr(Cancelled("the line was cancelled"));
-  if (deadline && now > *deadline)
-    return std::make_exception_ptr(
-        DeadlinePassed("the line was not translated before its deadline"));
-  return nullptr;
-}
-
 bool WaitingLines::add(std::shared_ptr<QueuedLine> line, bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) room_.wait(lock, [this] { return closed_ || lines_.size() < most_; });

@@ -22,8 +22,8 @@ namespace fuselage::cpu {
 namespace {
 
 /// Products of rows with the stored columns of their sentence's shortlist. Columns of 8- and 16-bit
-/// integers are copied once a sentence (PackedLists); columns of other types, and those of too many
-/// sentences together, are read in place. Rows are divided among threads; the rows of a thread
+/// integers are copied once a sentence (PackedLists); columns of other types, and the columns of
+/// too many sentences, are read in place. Rows are divided among threads; the rows of a thread
 /// share passes over the matrix.
 class ShortlistProducts : public Kernel {
  public:

@@ -15,7 +15,7 @@ namespace fuselage::cpu {
 /// each sentence are copied to its rows of a store.
 class PlacedImports {
  public:
-  /// `plan` is that of the step program and must outlive this.
+  /// `plan`, the plan of the step program, must outlive this.
   explicit PlacedImports(const ProgramPlan& plan);
 
   /// Whether all imports have rows of sentences, source tokens or shortlists.

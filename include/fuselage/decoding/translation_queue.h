@@ -65,14 +65,15 @@ struct QueueFigures {
 ///
 /// A sentence begins only if its longest possible search fits its thread's memory, so those that
 /// run never wait for one another, and none is computed twice. A sentence larger than that memory
-/// begins when all those before it have ended, with a larger one. So a line waits for those before
-/// it only, at most until the longest of them ends.
+/// begins when its thread has ended all others, with a larger one. So a line waits for the lines
+/// before it only.
 ///
 /// On back-ends without places (CUDA), lines that wait form a batch when a thread is idle.
 class TranslationQueue {
  public:
   /// Receives a translation, or the error in place of it: called once for each line, from a thread
-  /// of the queue. Must not throw, and must not wait for the queue.
+  /// of the queue, or from submit() for an empty line and from cancel() for one that waits. Must
+  /// not throw, and must not wait for the queue.
   using Done = std::function<void(Translation&& translation, std::exception_ptr error)>;
 
   struct Options {
