@@ -66,12 +66,12 @@ void QueueThread::top_up() {
   if (!lines.empty()) admit(std::move(lines), std::move(places));
 }
 
-void QueueThread::open(std::int64_t source_words) {
-  source_words_ = 0;
+void QueueThread::open(std::int64_t source_words, std::size_t prefix) {
+  store_ = {};
   while (true) {
     try {
-      search_.open(static_cast<std::int32_t>(size_.places), source_words);
-      source_words_ = source_words;
+      search_.open(static_cast<std::int32_t>(size_.places), source_words, prefix);
+      store_ = {source_words, prefix};
       return;
     } catch (const OutOfMemory&) {
       if (size_.places == 1) throw;
@@ -84,18 +84,13 @@ void QueueThread::open(std::int64_t source_words) {
 /// it, and the line is finished with the error.
 bool QueueThread::make_room_for(const QueuedLine& line) {
   const auto words = static_cast<std::int64_t>(lines_.words(line.line));
-  auto needed = std::max(static_cast<std::int64_t>(size_.places) * kAverageWords, words);
+  const std::size_t prefix = line.line.guide.prefix.size();
+  const bool fits = words <= store_.source_words && prefix <= store_.prefix;
+  if (fits && store_.source_words > 0) return true;
+  const std::int64_t usual = static_cast<std::int64_t>(size_.places) * kAverageWords;
   try {
-    if (source_words_ == 0) open(needed);
-    // A long prefix needs more words of hypotheses than the line itself.
-    while (true) {
-      if (const auto place = search_.reserve(words, line.line.guide)) {
-        search_.drop(*place);
-        return true;
-      }
-      needed = std::max(needed, 2 * source_words_);
-      open(needed);
-    }
+    open(std::max({usual, words, store_.source_words}), std::max(prefix, store_.prefix));
+    return true;
   } catch (...) {
     finish(line, {}, std::current_exception());
     return false;
@@ -150,7 +145,7 @@ void QueueThread::step() {
     }
   } catch (...) {
     fail_all(std::current_exception());
-    source_words_ = 0;
+    store_ = {};
   }
 }
 

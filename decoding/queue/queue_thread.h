@@ -53,11 +53,17 @@ class QueueThread {
     std::shared_ptr<QueuedLine> line;
   };
 
+  /// The longest sentence and the longest prefix that the open store has room for, in words.
+  struct Store {
+    std::int64_t source_words = 0;  ///< 0: none is open
+    std::size_t prefix = 0;
+  };
+
   void run_batch();
   void top_up();
   void admit(QueuedLines lines, std::vector<std::int32_t> places);
   void admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places);
-  void open(std::int64_t source_words);
+  void open(std::int64_t source_words, std::size_t prefix);
   bool make_room_for(const QueuedLine& line);
   void drop_refused();
   void step();
@@ -72,7 +78,7 @@ class QueueThread {
   WaitingLines& waiting_;
   QueueCounts& counts_;
   Size size_;
-  std::int64_t source_words_ = 0;  ///< of the open store; 0: none is open
+  Store store_;
   std::vector<Running> running_;
 };
 

@@ -1,5 +1,6 @@
 // BeamSearch: sentences that come and go.
 
+#include <algorithm>
 #include <utility>
 
 #include "decoding/search/final_scores.h"
@@ -10,12 +11,14 @@
 
 namespace fuselage {
 
-void BeamSearch::open(std::int32_t sentences, std::int64_t source_words) {
+void BeamSearch::open(std::int32_t sentences, std::int64_t source_words, std::size_t prefix) {
   const std::int64_t average = (source_words + sentences - 1) / sentences;
+  const std::size_t beginning = options_.beginning.size();
   const PlaceLimits limits{.sentences = sentences,
                            .hypotheses = options_.beam_size,
                            .source_rows = sentences * PlaceLimits::rows_for(average),
-                           .words = sentences * words_for(average, options_.beginning.size())};
+                           .words = std::max(sentences * words_for(average, beginning),
+                                             words_for(source_words, prefix + beginning))};
   if (store_ != limits) {
     store_.reset();
     worker_->open(limits);

@@ -214,5 +214,19 @@ TEST(SearchPlacesBounds, AdmitsASentenceOnlyIfItsLongestSearchFits) {
   EXPECT_NE(search.reserve(1, {}), std::nullopt);
 }
 
+TEST(SearchPlacesBounds, HaveRoomForALongPrefixOfAShortTranslation) {
+  const Model model = load_model(support::small_model());
+  const SearchOptions options{.beam_size = 2, .max_words = 3};
+  const auto executable = compile(with_search_head(model.graph, SearchHead::k_best,
+                                                   {.k = BeamSearch::candidates_per_row(options)}),
+                                  model.weights, {});
+  BeamSearch search(*executable, options);
+  const SearchGuide guide{.prefix = WordIds(20, 5)};
+  search.open(1, 64);
+  EXPECT_EQ(search.reserve(4, guide), std::nullopt);
+  search.open(1, 64, guide.prefix.size());
+  EXPECT_NE(search.reserve(64, guide), std::nullopt);
+}
+
 }  // namespace
 }  // namespace fuselage::search_places_test

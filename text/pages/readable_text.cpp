@@ -70,14 +70,14 @@ TextSpan without_outer_blanks(std::string_view text, TextSpan span) {
 }
 
 TextSpan without_bullets(std::string_view text, TextSpan span) {
-  constexpr std::string_view kMarks[] = {"*",      "-",      "+",      ">",     "#",
+  constexpr std::string_view kBullets[] = {"*",      "-",      "+",      ">",     "#",
                                          "\u00B7", "\u2013", "\u2014", "\u2022"};
   const std::size_t begin = span.begin;
   std::size_t at = begin;
   for (bool found = true; found;) {
     found = false;
     const std::string_view rest = text.substr(at, span.end - at);
-    for (const std::string_view mark : kMarks)
+    for (const std::string_view mark : kBullets)
       if (rest.starts_with(mark)) {
         at += mark.size();
         found = true;

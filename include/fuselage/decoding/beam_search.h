@@ -136,8 +136,9 @@ class BeamSearch {
   bool has_places() const { return worker_->has_places(); }
   /// Ends all searches and makes a store of `sentences` places, with pages for `source_words` words
   /// of sentences in all, and rows for the words of hypotheses of sentences of their average
-  /// length. Precondition: has_places(). Throws OutOfMemory.
-  void open(std::int32_t sentences, std::int64_t source_words);
+  /// length, or of one sentence of all these words behind a prefix of `prefix` words.
+  /// Precondition: has_places(). Throws OutOfMemory.
+  void open(std::int32_t sentences, std::int64_t source_words, std::size_t prefix = 0);
   /// A place for a sentence of `source_words` words, in the longest of its texts; nullopt if its
   /// longest possible search does not fit the store beside those of the others.
   std::optional<std::int32_t> reserve(std::int64_t source_words, const SearchGuide& guide);

@@ -126,12 +126,12 @@ class CudaWorker : public Worker {
     try {
       f();
     } catch (const OutOfMemory&) {
-      release();
+      release_memory();
       throw;
     }
   }
 
-  void release() {
+  void release_memory() {
     stream_.synchronize();
     graphs_.clear();
     layout_ = {};
