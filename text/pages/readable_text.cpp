@@ -71,7 +71,7 @@ TextSpan without_outer_blanks(std::string_view text, TextSpan span) {
 
 TextSpan without_bullets(std::string_view text, TextSpan span) {
   constexpr std::string_view kBullets[] = {"*",      "-",      "+",      ">",     "#",
-                                         "\u00B7", "\u2013", "\u2014", "\u2022"};
+                                           "\u00B7", "\u2013", "\u2014", "\u2022"};
   const std::size_t begin = span.begin;
   std::size_t at = begin;
   for (bool found = true; found;) {
