@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "decoding/lines/line_beam.h"
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_pipeline.h"
 #include "decoding/lines/line_reader.h"
@@ -243,6 +244,7 @@ EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
   EncodedLine encoded =
       guide_encoder_ ? encode_guided(line, number, guide) : encoder_->encode(line, number);
   encoded.stream = stream_of_line(options_.seed, number);
+  add_beam(guide, options_, number, encoded.guide);
   return encoded;
 }
 
@@ -356,9 +358,8 @@ void Translator::Impl::run_batches(const Lines& lines, const Sink& sink,
 /// The guides of the lines that have words.
 std::vector<SearchGuide> Translator::Impl::guides_of(std::span<const EncodedLine> lines) const {
   std::vector<SearchGuide> guides;
-  if (guide_encoder_)
-    for (const EncodedLine& line : lines)
-      if (!line.empty()) guides.push_back(line.guide);
+  for (const EncodedLine& line : lines)
+    if (!line.empty()) guides.push_back(line.guide);
   return guides;
 }
 

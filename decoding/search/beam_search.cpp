@@ -71,6 +71,10 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options, std:
   if (options_.guided) listed_scores_ = executable.output(kListedScores);
 }
 
+bool BeamSearch::keeps_beam(const SentenceSearch& sentence) const {
+  return options_.keep_beam && sentence.beam_size > 1;
+}
+
 SentenceSearch& BeamSearch::of(const Live& live) {
   return sentences_[static_cast<std::size_t>(live.sentence)];
 }
@@ -87,7 +91,8 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const Search
   begin_batch(batch, guides);
   steps_ = 0;
   const bool by_steps = options_.alignment || options_.models > 0 || options_.min_length > 0 ||
-                        options_.forced_end || keeps_beam() || with_guides_;
+                        options_.forced_end || (options_.keep_beam && options_.beam_size > 1) ||
+                        with_guides_;
   const bool by_worker = !by_steps && worker_->search(settings_, record_);
   if (by_worker)
     for (const SearchRecord::Finished& finished : record_.finished)
@@ -110,7 +115,8 @@ void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> gu
     begin_sentence(sentences_[s], static_cast<std::int32_t>(batch.sentences[s].size()),
                    guides.empty() ? none : guides[s]);
   with_guides_ = std::ranges::any_of(sentences_, [](const SentenceSearch& sentence) {
-    return sentence.prefix_length() > 0 || !sentence.terms.empty();
+    return sentence.prefix_length() > 0 || !sentence.terms.empty() ||
+           sentence.guide.beam_size > 0 || sentence.guide.n_best > 0;
   });
   with_shortlists_ = !batch.shortlists.empty();
   lists_.clear();
@@ -121,7 +127,7 @@ void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> gu
   settings_.length_limits.clear();
   StepLimits limits;
   for (const SentenceSearch& sentence : sentences_) {
-    limits.hypotheses.push_back(options_.beam_size);
+    limits.hypotheses.push_back(sentence.beam_size);
     limits.steps.push_back(sentence.word_limit);
     settings_.length_limits.push_back(sentence.word_limit);
   }
@@ -146,19 +152,25 @@ void BeamSearch::begin_sentence(SentenceSearch& sentence, std::int32_t source_le
     sentence.terms = TermAutomaton(sentence.guide.terms, options_.continues_word);
   }
   sentence.word_limit = sentence.prefix_length() + length_limit(source_length);
-  sentence.best.reset(keeps_beam() && options_.early_stopping != EarlyStopping::never
-                          ? static_cast<std::size_t>(options_.beam_size)
-                          : static_cast<std::size_t>(options_.n_best));
+  sentence.beam_size = beam_of(guide);
+  sentence.n_best = guide.n_best > 0 ? guide.n_best : std::min(options_.n_best, sentence.beam_size);
+  check(sentence.n_best <= sentence.beam_size, "n-best is larger than the beam");
+  // Those of a search with this beam.
+  sentence.candidates_per_row =
+      candidates_per_row(options_) - options_.beam_size + sentence.beam_size;
+  sentence.best.reset(keeps_beam(sentence) && options_.early_stopping != EarlyStopping::never
+                          ? static_cast<std::size_t>(sentence.beam_size)
+                          : static_cast<std::size_t>(sentence.n_best));
 }
 
 /// Empties the record of a sentence, with storage for its longest search.
 void BeamSearch::reserve_record(SentenceSearch& sentence) const {
-  const auto tokens =
-      static_cast<std::size_t>(words_for(sentence.source_length, sentence.guide.prefix.size()));
+  const auto tokens = static_cast<std::size_t>(
+      words_for(sentence.source_length, sentence.guide.prefix.size(), sentence.beam_size));
   sentence.record.tokens.clear();
   sentence.record.tokens.reserve(tokens);
   sentence.record.finished.clear();
-  sentence.record.finished.reserve(2 * static_cast<std::size_t>(options_.beam_size));
+  sentence.record.finished.reserve(2 * static_cast<std::size_t>(sentence.beam_size));
   sentence.alignments.clear();
   if (options_.alignment)
     sentence.alignments.reserve(tokens * static_cast<std::size_t>(sentence.source_length));
@@ -166,11 +178,17 @@ void BeamSearch::reserve_record(SentenceSearch& sentence) const {
   sentence.model_scores.reserve(tokens * options_.models);
 }
 
+std::int32_t BeamSearch::beam_of(const SearchGuide& guide) const {
+  check(guide.beam_size <= options_.beam_size, "the beam of a sentence is wider than the search's");
+  return guide.beam_size > 0 ? guide.beam_size : options_.beam_size;
+}
+
 /// The most words that the hypotheses of a sentence have together, behind a prefix of `prefix`
 /// words.
-std::int64_t BeamSearch::words_for(std::int64_t source_words, std::size_t prefix) const {
+std::int64_t BeamSearch::words_for(std::int64_t source_words, std::size_t prefix,
+                                   std::int32_t beam) const {
   return static_cast<std::int64_t>(prefix) +
-         std::int64_t{options_.beam_size} * length_limit(static_cast<std::int32_t>(source_words));
+         std::int64_t{beam} * length_limit(static_cast<std::int32_t>(source_words));
 }
 
 /// Reserves storage for steps of `sentences` sentences, none of which has begun.
@@ -243,8 +261,8 @@ NBest BeamSearch::n_best(const SentenceSearch& sentence,
   std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
     return a.has_terms != b.has_terms ? a.has_terms : a.score > b.score;
   });
-  if (ranked.size() > static_cast<std::size_t>(options_.n_best))
-    ranked.resize(static_cast<std::size_t>(options_.n_best));
+  if (ranked.size() > static_cast<std::size_t>(sentence.n_best))
+    ranked.resize(static_cast<std::size_t>(sentence.n_best));
   NBest result;
   for (const Ranked& hypothesis : ranked)
     result.push_back(trace_back(sentence, *hypothesis.finished, tokens));
@@ -372,13 +390,14 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may
   const bool is_short = !may_be_short && live_[begin].length - (sentence.prefix_length() -
                                                                 std::ssize(options_.beginning)) <
                                              options_.min_length;
+  const auto counted = static_cast<std::size_t>(sentence.candidates_per_row);
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {
     const bool may_end =
         !is_short && (sentence.terms.empty() || sentence.terms.all_met(states_[row]));
     const auto row_scores = scores.row(static_cast<std::int64_t>(row));
     const auto row_words = words.row(static_cast<std::int64_t>(row));
-    for (std::size_t i = 0; i < row_words.size(); ++i)
+    for (std::size_t i = 0; i < counted; ++i)
       if (row_words[i] >= 0 && !suppressed(row_words[i]) &&
           (may_end || row_words[i] != options_.end_id))
         candidates_.push_back({live_[row].path_score + row_scores[i], row_scores[i],
@@ -442,8 +461,8 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   SentenceSearch& sentence = of(live_[begin]);
   const std::int32_t length = live_[begin].length + 1;
   const bool first = live_[begin].length == sentence.prefix_length();
-  const auto beam = static_cast<std::size_t>(options_.beam_size);
-  const std::size_t wanted = keeps_beam() ? 2 * beam : first ? beam : end - begin;
+  const auto beam = static_cast<std::size_t>(sentence.beam_size);
+  const std::size_t wanted = keeps_beam(sentence) ? 2 * beam : first ? beam : end - begin;
   const std::size_t width = std::min(wanted, candidates_.size());
   order_candidates(sentence, width);
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
@@ -470,7 +489,8 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
     next_live_.push_back({number, token, chosen.row, length, chosen.path_score});
     next_states_.push_back(after(sentence, row, chosen.word));
   }
-  if (ends_searches()) drop_if_decided(sentence, first_open, first_finished);
+  if (options_.early_stop || keeps_beam(sentence))
+    drop_if_decided(sentence, first_open, first_finished);
 }
 
 void BeamSearch::drop_if_decided(SentenceSearch& sentence, std::size_t first_open,
@@ -488,9 +508,10 @@ bool BeamSearch::is_decided(const SentenceSearch& sentence, std::span<const Live
   if (open.empty()) return true;
   const BestScores& best = sentence.best;
   const std::int32_t uncounted = not_counted(sentence);
-  if (keeps_beam() && options_.early_stopping == EarlyStopping::first) return best.is_full();
+  if (keeps_beam(sentence) && options_.early_stopping == EarlyStopping::first)
+    return best.is_full();
   // As Transformers has it: the length is that of the step.
-  if (keeps_beam() && options_.early_stopping == EarlyStopping::heuristic)
+  if (keeps_beam(sentence) && options_.early_stopping == EarlyStopping::heuristic)
     return best.is_full() &&
            !best.beaten_by(final_scores_->of(open[0].path_score, open[0].length - uncounted));
   if (!options_.early_stop) return false;

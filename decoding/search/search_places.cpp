@@ -14,11 +14,12 @@ namespace fuselage {
 void BeamSearch::open(std::int32_t sentences, std::int64_t source_words, std::size_t prefix) {
   const std::int64_t average = (source_words + sentences - 1) / sentences;
   const std::size_t beginning = options_.beginning.size();
-  const PlaceLimits limits{.sentences = sentences,
-                           .hypotheses = options_.beam_size,
-                           .source_rows = sentences * PlaceLimits::rows_for(average),
-                           .words = std::max(sentences * words_for(average, beginning),
-                                             words_for(source_words, prefix + beginning))};
+  const PlaceLimits limits{
+      .sentences = sentences,
+      .hypotheses = options_.beam_size,
+      .source_rows = sentences * PlaceLimits::rows_for(average),
+      .words = std::max(sentences * words_for(average, beginning, options_.beam_size),
+                        words_for(source_words, prefix + beginning, options_.beam_size))};
   if (store_ != limits) {
     store_.reset();
     worker_->open(limits);
@@ -41,7 +42,7 @@ std::optional<std::int32_t> BeamSearch::reserve(std::int64_t source_words,
                                                 const SearchGuide& guide) {
   const std::int64_t rows = PlaceLimits::rows_for(source_words);
   const std::int64_t words =
-      words_for(source_words, guide.prefix.size() + options_.beginning.size());
+      words_for(source_words, guide.prefix.size() + options_.beginning.size(), beam_of(guide));
   if (free_places_.empty() || rows > free_source_rows_ || words > free_words_) return std::nullopt;
   const std::int32_t place = free_places_.back();
   free_places_.pop_back();

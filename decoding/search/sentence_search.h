@@ -14,7 +14,9 @@ namespace fuselage {
 /// hypotheses.
 struct SentenceSearch {
   std::int32_t source_length = 0;
-  std::int32_t word_limit = 0;  ///< of a hypothesis, its prefix included
+  std::int32_t beam_size = 1, n_best = 1;
+  std::int32_t candidates_per_row = 1;  ///< of the best words of a row, those that count
+  std::int32_t word_limit = 0;          ///< of a hypothesis, its prefix included
   SearchGuide guide;
   TermAutomaton terms;              ///< of the guide
   BestScores best;                  ///< of finished hypotheses, where they end a search

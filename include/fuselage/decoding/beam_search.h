@@ -96,6 +96,9 @@ using NBest = std::vector<Hypothesis>;
 /// rewriting", section 4). At the length limit a hypothesis ends without its terms; such are last
 /// among the results.
 ///
+/// A guide may further state a narrower beam and the length of its n-best list: sentences with
+/// different ones share steps, and a result is that of a search with these options.
+///
 /// A search takes batches, or, where has_places() says so, sentences that come and go: between two
 /// steps places of sentences that ended go to others. A result is the same in any case.
 ///
@@ -179,13 +182,14 @@ class BeamSearch {
     std::size_t candidate;
   };
 
-  bool keeps_beam() const { return options_.keep_beam && options_.beam_size > 1; }
+  bool keeps_beam(const SentenceSearch& sentence) const;
   SentenceSearch& of(const Live& live);
   const SentenceSearch& of(const Live& live) const;
   /// Words at the beginning of a hypothesis that do not count in its length.
   std::int32_t not_counted(const SentenceSearch& sentence) const;
   std::int32_t length_limit(std::int32_t source_length) const;
-  std::int64_t words_for(std::int64_t source_words, std::size_t prefix) const;
+  std::int32_t beam_of(const SearchGuide& guide) const;
+  std::int64_t words_for(std::int64_t source_words, std::size_t prefix, std::int32_t beam) const;
   void begin_sentence(SentenceSearch& sentence, std::int32_t source_length,
                       const SearchGuide& guide);
   void reserve_record(SentenceSearch& sentence) const;
@@ -215,7 +219,6 @@ class BeamSearch {
   NBest n_best(const SentenceSearch& sentence, std::span<const SearchRecord::Token> tokens) const;
   float final_score(const SentenceSearch& sentence, const SearchRecord::Finished& finished) const;
   float coverage(const SentenceSearch& sentence, const SearchRecord::Finished& finished) const;
-  bool ends_searches() const { return options_.early_stop || keeps_beam(); }
   void drop_if_decided(SentenceSearch& sentence, std::size_t first_open,
                        std::size_t first_finished);
   bool is_decided(const SentenceSearch& sentence, std::span<const Live> open) const;

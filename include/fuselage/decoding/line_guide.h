@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ using Term = std::vector<std::string>;
 struct LineGuide {
   std::string prefix = {};       ///< the beginning of the translation
   std::vector<Term> terms = {};  ///< terms that the translation contains, in any order
+  std::int32_t beam_size = 0;    ///< at most that of the translator; 0: that one
+  std::int32_t n_best = 0;       ///< at most the beam; 0: that of the translator, at most the beam
 };
 
 }  // namespace fuselage

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "fuselage/backends/batch.h"
@@ -19,6 +20,8 @@ inline constexpr std::size_t kMaxTermWords = 4096;
 struct SearchGuide {
   WordIds prefix = {};                ///< words that all hypotheses begin with
   std::vector<TermForms> terms = {};  ///< terms that hypotheses contain, in any order
+  std::int32_t beam_size = 0;         ///< at most that of the search; 0: that one
+  std::int32_t n_best = 0;            ///< at most the beam; 0: that of the search, at most the beam
 };
 
 }  // namespace fuselage
