@@ -1,7 +1,7 @@
-// Top-up batching against batches of sorted lines and of lines in their order: all in one process,
-// in turn, by the wall clock, without loading. Batches are bounded in words, since others are
-// topped up: they have as many words as sentences of average length in all places. A line's latency
-// is the time from its arrival, when it is read, to its translation.
+// Top-up batching, refilled in three ways, against batches of sorted lines and of lines in their
+// order: all in one process, in turn, by the wall clock, without loading. Batches are bounded in
+// words, since others are topped up: they have as many words as sentences of average length in all
+// places. A line's latency is the time from its arrival, when it is read, to its translation.
 //
 //   queue_bench MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads] [factor]
 //
@@ -61,10 +61,11 @@ Outcome by_batches(const Translator& translator, const std::vector<std::string>&
 }
 
 Outcome by_queue(const Translator& translator, const std::vector<std::string>& lines,
-                 std::size_t places, std::size_t threads) {
+                 std::size_t places, std::size_t threads, Refill refill) {
   Outcome outcome;
   std::mutex mutex;
-  TranslationQueue queue(translator, {.places = places, .max_waiting = 2 * places * threads});
+  TranslationQueue queue(translator,
+                         {.places = places, .max_waiting = 2 * places * threads, .refill = refill});
   const double start = now();
   for (const std::string& line : lines) {
     const double arrived = now();
@@ -127,11 +128,15 @@ void run(const std::vector<std::string>& arguments) {
   options.batches = {
       .mini_batch_words = batch, .maxi_batch = 1, .maxi_batch_sort = MaxiBatchSort::none};
   const Translator in_order(model, options);
-  std::vector<Outcome> a, b, c;
+  constexpr std::pair<const char*, Refill> kRefills[] = {{"at once", Refill::at_once},
+                                                         {"half empty", Refill::half_empty},
+                                                         {"by cost", Refill::by_cost}};
+  std::vector<Outcome> a, b, queued[std::size(kRefills)];
   for (std::size_t round = 0; round < number(4, "5"); ++round) {
     a.push_back(by_batches(sorted, lines));
     b.push_back(by_batches(in_order, lines));
-    c.push_back(by_queue(in_order, lines, places, options.threads));
+    for (std::size_t i = 0; i < std::size(kRefills); ++i)
+      queued[i].push_back(by_queue(in_order, lines, places, options.threads, kRefills[i].second));
   }
   fmt::print("isa {}, {}, beam {}, {} places, {} threads, {} lines, {} words\n", cpu::active_isa(),
              to_string(*options.compile.precision), *options.beam_size, places, options.threads,
@@ -139,7 +144,8 @@ void run(const std::vector<std::string>& arguments) {
   const double baseline = median_seconds(a);
   print("sorted batches", a, baseline);
   print("batches in order", b, baseline);
-  print("top-up", c, baseline);
+  for (std::size_t i = 0; i < std::size(kRefills); ++i)
+    print(kRefills[i].first, queued[i], baseline);
 }
 
 }  // namespace

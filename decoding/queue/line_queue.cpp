@@ -32,7 +32,8 @@ LineQueue::LineQueue(const Translator::Impl& translator, Size size)
       waiting_(size.max_waiting > 0 ? size.max_waiting : places_ * lease_.searches().size(),
                lease_.searches().size()) {
   for (const auto& search : lease_.searches())
-    start(*search, {.places = places_, .by_batch = !translator.has_places(*search)});
+    start(*search,
+          {.places = places_, .by_batch = !translator.has_places(*search), .refill = size.refill});
 }
 
 LineQueue::~LineQueue() { stop(); }

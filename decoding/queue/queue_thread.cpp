@@ -10,11 +10,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+double seconds_now() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 QueueThread::QueueThread(BeamSearch& search, const LineSearches& lines, WaitingLines& waiting,
                          QueueCounts& counts, Size size)
-    : search_(search), lines_(lines), waiting_(waiting), counts_(counts), size_(size) {}
+    : search_(search),
+      lines_(lines),
+      waiting_(waiting),
+      counts_(counts),
+      size_(size),
+      policy_(size.refill, size.places) {}
 
 void QueueThread::run() {
   while (!waiting_.is_closed()) {
@@ -45,18 +54,17 @@ void QueueThread::run_batch() {
   for (std::size_t i = 0; i < lines.size(); ++i) finish(*lines[i], std::move(results[i]), error);
 }
 
-/// Begins waiting lines while places are free. A line that does not fit waits, and those behind it
+/// Begins waiting lines in free places. A line that does not fit waits, and those behind it
 /// wait with it.
 void QueueThread::top_up() {
   const std::size_t free = size_.places - running_.size();
-  if (free == 0) return;
+  if (free == 0 || (!running_.empty() && !policy_.is_due(free))) return;
   QueuedLines lines = still_wanted(waiting_.take(free, /*wait=*/running_.empty()));
   if (lines.empty()) return;
   if (running_.empty() && !make_room_for(*lines.front())) lines.erase(lines.begin());
   std::vector<std::int32_t> places;
   for (const auto& line : lines) {
-    const auto words = static_cast<std::int64_t>(lines_.words(line->line));
-    const auto place = search_.reserve(words, line->line.guide);
+    const auto place = reserve(*line);
     if (!place) break;
     places.push_back(*place);
   }
@@ -76,6 +84,7 @@ void QueueThread::open(std::int64_t source_words, std::size_t prefix) {
     } catch (const OutOfMemory&) {
       if (size_.places == 1) throw;
       size_.places = (size_.places + 1) / 2;
+      policy_ = RefillPolicy(size_.refill, size_.places);
     }
   }
 }
@@ -97,7 +106,12 @@ bool QueueThread::make_room_for(const QueuedLine& line) {
   }
 }
 
+std::optional<std::int32_t> QueueThread::reserve(const QueuedLine& line) {
+  return search_.reserve(static_cast<std::int64_t>(lines_.words(line.line)), line.line.guide);
+}
+
 void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
+  const double start = seconds_now();
   std::vector<EncodedLine> encoded;
   for (const auto& line : lines) encoded.push_back(line->line);
   try {
@@ -111,13 +125,15 @@ void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
     finish(*lines.front(), {}, std::current_exception());
     return;
   }
+  policy_.encoded(lines.size(), seconds_now() - start);
   for (std::size_t i = 0; i < lines.size(); ++i)
     running_.push_back({places[i], std::move(lines[i])});
 }
 
 /// After an error of several lines together: one of them may be the cause, or want of memory.
 void QueueThread::admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places) {
-  for (std::size_t i = 0; i < lines.size(); ++i) admit({lines[i]}, {places[i]});
+  for (const std::int32_t place : places) search_.drop(place);
+  for (const auto& line : lines) admit({line}, {reserve(*line).value()});
 }
 
 /// Finishes lines that are not to be translated any more, also those that wait.
@@ -137,7 +153,10 @@ void QueueThread::step() {
   ++counts_.steps;
   counts_.sentence_steps += running_.size();
   try {
-    for (const std::int32_t place : search_.step()) {
+    const double start = seconds_now();
+    const auto ended = search_.step();
+    policy_.stepped(size_.places - running_.size(), seconds_now() - start);
+    for (const std::int32_t place : ended) {
       const auto at = std::ranges::find(running_, place, &Running::place);
       const std::shared_ptr<QueuedLine> line = std::move(at->line);
       running_.erase(at);

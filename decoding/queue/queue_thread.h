@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "decoding/queue/refill_policy.h"
 #include "decoding/queue/waiting_lines.h"
 #include "fuselage/decoding/beam_search.h"
 
@@ -36,6 +38,7 @@ class QueueThread {
   struct Size {
     std::size_t places;  ///< sentences at a time
     bool by_batch;       ///< there are no places: a batch at a time
+    Refill refill = Refill::at_once;
   };
 
   QueueThread(BeamSearch& search, const LineSearches& lines, WaitingLines& waiting,
@@ -62,6 +65,7 @@ class QueueThread {
   void run_batch();
   void top_up();
   void admit(QueuedLines lines, std::vector<std::int32_t> places);
+  std::optional<std::int32_t> reserve(const QueuedLine& line);
   void admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places);
   void open(std::int64_t source_words, std::size_t prefix);
   bool make_room_for(const QueuedLine& line);
@@ -78,6 +82,7 @@ class QueueThread {
   WaitingLines& waiting_;
   QueueCounts& counts_;
   Size size_;
+  RefillPolicy policy_;
   Store store_;
   std::vector<Running> running_;
 };

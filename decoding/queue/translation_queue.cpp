@@ -24,7 +24,9 @@ class TranslationQueue::Impl {
  public:
   Impl(const Translator::Impl& translator, const QueueOptions& options)
       : translator_(translator),
-        lines_(translator, {.places = options.places, .max_waiting = options.max_waiting}) {}
+        lines_(translator, {.places = options.places,
+                            .max_waiting = options.max_waiting,
+                            .refill = options.refill}) {}
 
   Ticket submit(std::string_view text, Done done, const Options& options, bool wait) {
     auto line = std::make_shared<QueuedLine>();

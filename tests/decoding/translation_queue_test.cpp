@@ -51,6 +51,7 @@ std::size_t lines_of_a_client() {
 struct Case {
   std::string model;
   std::size_t threads, places;
+  Refill refill = Refill::at_once;
 };
 
 class Queue : public ::testing::TestWithParam<Case> {};
@@ -61,7 +62,8 @@ TEST_P(Queue, GivesTheBytesOfOneLineAtATimeWhileOthersAreCancelled) {
   const std::vector<std::string> lines = some_lines();
   std::vector<Translation> expected;
   for (const std::string& line : lines) expected.push_back(translator.translate(line));
-  TranslationQueue queue(translator, {.places = GetParam().places, .max_waiting = 50});
+  TranslationQueue queue(
+      translator, {.places = GetParam().places, .max_waiting = 50, .refill = GetParam().refill});
   constexpr std::size_t kThreads = 8;
   const std::size_t line_count = lines_of_a_client();
   std::atomic<std::size_t> same = 0, others = 0, cancelled = 0;
@@ -98,8 +100,9 @@ TEST_P(Queue, GivesTheBytesOfOneLineAtATimeWhileOthersAreCancelled) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Queue,
                          ::testing::Values(Case{"transformer-ssru", 2, 4},
-                                           Case{"transformer-post", 1, 8},
-                                           Case{"s2s-basic", 3, 16}),
+                                           Case{"transformer-post", 1, 8}, Case{"s2s-basic", 3, 16},
+                                           Case{"nematus", 1, 6, Refill::half_empty},
+                                           Case{"transformer-pre", 2, 5, Refill::by_cost}),
                          [](const auto& test) { return std::to_string(test.index); });
 
 class OneThreadQueue : public ::testing::Test {

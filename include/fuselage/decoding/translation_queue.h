@@ -37,11 +37,21 @@ class QueueFull : public Error {
   using Error::Error;
 };
 
+/// When places that got free are given to sentences that wait, which are encoded together then.
+enum class Refill {
+  at_once,
+  half_empty,  ///< when half of the places are free, as in Amun (Hoang et al. 2018, "Fast neural
+               ///< machine translation implementation")
+  by_cost,     ///< when the steps without the free places have cost as much as encoding costs at
+               ///< least, by a clock
+};
+
 struct QueueOptions {
   /// Sentences that a thread translates at a time, 1 to 4096; 0: as many as are fastest on the
   /// back-end.
   std::size_t places = 0;
-  std::size_t max_waiting = 1024;  ///< lines that may wait; at least 1
+  std::size_t max_waiting = 1024;   ///< lines that may wait; at least 1
+  Refill refill = Refill::at_once;  ///< the fastest on CPUs
 };
 
 /// Figures of a queue since it was made.
