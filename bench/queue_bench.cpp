@@ -1,7 +1,8 @@
 // Top-up batching, refilled in three ways, against batches of sorted lines and of lines in their
 // order: all in one process, in turn, by the wall clock, without loading. Batches are bounded in
 // words, since others are topped up: they have as many words as sentences of average length in all
-// places. A line's latency is the time from its arrival, when it is read, to its translation.
+// places; with one place, one sentence. A line's latency is the time from its arrival, when it is
+// read, to its translation.
 //
 //   queue_bench MODEL TEXT [beam] [places] [rounds] [precision] [lines] [threads] [factor]
 //
@@ -123,10 +124,11 @@ void run(const std::vector<std::string>& arguments) {
   const std::size_t batch = places * words / lines.size();
   options.batches = {
       .mini_batch_words = batch, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src};
+  if (places == 1) options.batches.mini_batch = 1;
   options.compile.precision = precision_from_string(argument(5, "int8"));
   const Translator sorted(model, options);
-  options.batches = {
-      .mini_batch_words = batch, .maxi_batch = 1, .maxi_batch_sort = MaxiBatchSort::none};
+  options.batches.maxi_batch = 1;
+  options.batches.maxi_batch_sort = MaxiBatchSort::none;
   const Translator in_order(model, options);
   constexpr std::pair<const char*, Refill> kRefills[] = {{"at once", Refill::at_once},
                                                          {"half empty", Refill::half_empty},
