@@ -237,13 +237,15 @@ void Translator::Impl::note_host_search() {
 
 EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
                                      const LineGuide& guide) const {
+  constexpr int kLinesOfPart = 40;  // bits
+  number = guide.number.value_or(number);
   if (!guide_encoder_ && (!guide.prefix.empty() || !guide.terms.empty()))
     throw Error(fmt::format(
         "line {} has a guide, but the translator was made without; set the option guided",
         number + 1));
   EncodedLine encoded =
       guide_encoder_ ? encode_guided(line, number, guide) : encoder_->encode(line, number);
-  encoded.stream = stream_of_line(options_.seed, number);
+  encoded.stream = stream_of_line(options_.seed + (guide.part << kLinesOfPart), number);
   add_beam(guide, options_, number, encoded.guide);
   return encoded;
 }

@@ -17,9 +17,10 @@ declare -A before=(
   [models]="base graph ops"
   [text]="base"
   [decoding]="base graph ops passes backends models text"
+  [corpus]="base graph ops passes backends models text decoding"
   [capi]="base graph ops passes backends models text decoding"
   [server]="base graph ops passes backends models text decoding"
-  [tools]="base graph ops passes backends inspect models text decoding server"
+  [tools]="base graph ops passes backends inspect models text decoding corpus server"
 )
 # Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
@@ -31,6 +32,7 @@ declare -A rooms=(
   [decoding]="search lines pages"
   [models]="formats architectures quantized directory marian|huggingface|ctranslate2"
   [text]="words|sentencepiece|bpe|shortlist|terms|pages tokenizers"
+  [corpus]="input|records|output job"
   [server]="http limits|requests|models text operation routes"
   [tools]="options commands"
 )

@@ -1,69 +1,23 @@
 #include "fuselage/decoding/page_translator.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "decoding/pages/aligned_lines.h"
-#include "fuselage/base/error.h"
+#include "decoding/pages/page_reader.h"
 #include "text/pages/page.h"
 
 namespace fuselage {
-namespace {
-
-/// Longer parts of sentences are divided, however few tokens they have: lines have a limit too.
-constexpr std::size_t kMaxSentenceBytes = 16'384;
-
-/// Throws Error for a translator that does not take the sentences of a page.
-void expect_sentences(const Translator& translator) {
-  const TranslatorOptions& options = translator.options();
-  if (options.force_decode || options.constraints)
-    throw Error(fmt::format(
-        "pages cannot go with {}: the fields of a line would be text; leave one of the two out",
-        options.force_decode ? "force-decode" : "constraints"));
-  // Throws for a model with several texts.
-  translator.count_tokens("");
-}
-
-std::size_t token_limit(const Translator& translator, const PageOptions& options) {
-  const std::size_t most = *translator.options().max_length;
-  if (options.max_tokens > most)
-    throw Error(
-        fmt::format("max_tokens is {}, but sentences of more than max-length {} are cut; "
-                    "set max-length higher, or max_tokens lower",
-                    options.max_tokens, most));
-  return options.max_tokens > 0 ? options.max_tokens : std::min(kMaxSentenceTokens, most);
-}
-
-}  // namespace
 
 class PageTranslator::Impl {
  public:
   Impl(const Translator& first, const PageOptions& options, const Translator* second)
-      : first_(first),
-        second_(second),
-        kind_(options.kind),
-        max_tokens_(token_limit(first, options)),
-        splitter_(options.language.empty() ? first.source_language() : options.language) {
-    expect_sentences(first);
+      : first_(first), second_(second), reader_(first, options) {
     if (second) expect_sentences(*second);
   }
 
   std::string translate(std::string text) const {
-    if (text.size() > kMaxPageBytes)
-      throw Error(fmt::format("the page has {} bytes, but {} at most are possible; divide it",
-                              text.size(), kMaxPageBytes));
-    const PageReading reading{.splitter = splitter_,
-                              .max_tokens = max_tokens_,
-                              .count_tokens = [this](std::string_view sentence) {
-                                return sentence.size() > kMaxSentenceBytes
-                                           ? sentence.size()
-                                           : first_.count_tokens(sentence);
-                              }};
-    const auto page = kind_ == PageKind::html ? read_html_page(std::move(text), reading)
-                                              : read_plain_page(std::move(text), reading);
+    const auto page = reader_.read(std::move(text));
     return page->joined(translate_sentences(*page));
   }
 
@@ -95,9 +49,7 @@ class PageTranslator::Impl {
 
   const Translator& first_;
   const Translator* second_;
-  PageKind kind_;
-  std::size_t max_tokens_;
-  SentenceSplitter splitter_;
+  PageReader reader_;
 };
 
 PageTranslator::PageTranslator(const Translator& first, const PageOptions& options,

@@ -37,31 +37,56 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-Progress::Progress(std::uint64_t total_bytes, bool quiet) : total_bytes_(total_bytes) {
-  shown_ = !quiet && ::isatty(STDERR_FILENO) == 1 && !dumb_terminal();
+Progress::Progress(const Options& options) : options_(options) {
+  shown_ = !options.quiet && ::isatty(STDERR_FILENO) == 1 && !dumb_terminal();
+  logged_ = !options.quiet && !shown_ && options.log_seconds > 0;
   colored_ = shown_ && !is_set("NO_COLOR");
 }
 
-void Progress::add(std::size_t words, std::size_t bytes) {
+void Progress::add_row(std::size_t words, std::uint64_t bytes) {
+  if (lines_ == 0) first_bytes_ = bytes;
+  add_at(words, bytes);
+}
+
+void Progress::add_at(std::size_t words, std::uint64_t bytes) {
   ++lines_;
   words_ += words;
-  bytes_ += bytes;
-  if (!shown_ || Clock::now() - last_drawn_ < kRedrawInterval) return;
+  bytes_ = bytes;
+  if (!shown_ && !logged_) return;
+  const auto since = Clock::now() - last_drawn_;
+  if (shown_ ? since >= kRedrawInterval
+             : since >= std::chrono::duration<double>(options_.log_seconds))
+    draw();
+}
+
+void Progress::draw() {
   last_drawn_ = Clock::now();
-  drawn_ = true;
   const std::string line = text(seconds_since(start_));
+  if (logged_) return write_diagnostic(fmt::format("fuselage: {}\n", line));
+  drawn_ = true;
   write_diagnostic(
       fmt::format("\r{}{}{}\x1b[K", colored_ ? "\x1b[2m" : "", line, colored_ ? "\x1b[0m" : ""));
 }
 
 std::string Progress::text(double seconds) const {
   const double speed = static_cast<double>(words_) / std::max(seconds, 1e-3);
-  std::string line = fmt::format("{} lines, {:.0f} tokens/s", lines_, speed);
-  if (total_bytes_ == 0 || bytes_ == 0) return line;
-  const double part =
-      std::min(1.0, static_cast<double>(bytes_) / static_cast<double>(total_bytes_));
-  return line +
-         fmt::format(", {:.0f} %, {} left", 100 * part, duration(seconds * (1 - part) / part));
+  std::string line = fmt::format("{} lines, {:.0f} {}/s", lines_, speed, options_.unit);
+  if (options_.total_bytes > first_bytes_ && bytes_ > first_bytes_) {
+    const auto total = static_cast<double>(options_.total_bytes);
+    const auto done = static_cast<double>(bytes_), first = static_cast<double>(first_bytes_);
+    const double part = std::min(1.0, (done - first) / (total - first));
+    line += fmt::format(", {:.0f} %, {} left", 100 * std::min(1.0, done / total),
+                        duration(seconds * (1 - part) / part));
+  }
+  return line + cost(seconds);
+}
+
+/// ", 0.52 for a million words", or nothing.
+std::string Progress::cost(double seconds) const {
+  if (options_.price_per_hour <= 0 || words_ == 0) return "";
+  return fmt::format(", {:.3g} for a million {}",
+                     options_.price_per_hour * seconds / 3600 * 1e6 / static_cast<double>(words_),
+                     options_.unit);
 }
 
 void Progress::clear() {
@@ -71,11 +96,12 @@ void Progress::clear() {
 
 void Progress::finish() {
   clear();
-  if (!shown_) return;
+  if (!shown_ && !logged_ && (options_.quiet || options_.price_per_hour <= 0)) return;
   const double seconds = seconds_since(start_);
-  write_diagnostic(fmt::format("{} lines in {:.1f} s, {:.1f} lines/s, {:.0f} tokens/s\n", lines_,
-                               seconds, static_cast<double>(lines_) / std::max(seconds, 1e-3),
-                               static_cast<double>(words_) / std::max(seconds, 1e-3)));
+  write_diagnostic(fmt::format(
+      "{}{} lines in {:.1f} s, {:.1f} lines/s, {:.0f} {}/s{}\n", shown_ ? "" : "fuselage: ", lines_,
+      seconds, static_cast<double>(lines_) / std::max(seconds, 1e-3),
+      static_cast<double>(words_) / std::max(seconds, 1e-3), options_.unit, cost(seconds)));
 }
 
 }  // namespace fuselage

@@ -1,24 +1,21 @@
 #include <array>
-#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "decoding/lines/line_reader.h"
-#include "decoding/translation_notes.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/page_translator.h"
-#include "fuselage/decoding/pivot_translator.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/tools/open_translator.h"
 #include "models/decode_keys.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/open_model.h"
-#include "tools/commands/progress.h"
+#include "tools/commands/translate_corpus.h"
+#include "tools/options/corpus_options.h"
 #include "tools/options/files.h"
-#include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
 #include "tools/options/number_options.h"
 #include "tools/options/page_options.h"
@@ -46,8 +43,6 @@ class TranslateCommand : public Command {
   void align_tags(Model& model, TranslatorOptions& options) const;
   void translate_page(const Translator& translator);
   void translate_lines(const Translator& translator);
-  void translate_through(const Translator& translator, InputFiles& input,
-                         const Translator::Sink& sink) const;
 
   ModelCommandOptions common_;
   TranslatorOptions translator_;
@@ -58,6 +53,7 @@ class TranslateCommand : public Command {
   std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
   PageCommandOptions pages_;
+  CorpusCommandOptions corpus_;
   std::unique_ptr<const Translator> second_;  ///< null: one model
 };
 
@@ -71,7 +67,9 @@ TranslateCommand::TranslateCommand()
                {"fuselage translate --n-best --json -i in.txt",
                 "All hypotheses of the beam, a JSON object per line."},
                {"fuselage translate --html -i page.html -o seite.html",
-                "A document, whose tags keep their places."}}) {
+                "A document, whose tags keep their places."},
+               {"fuselage translate --jsonl text --shard 3/100 --resume *.jsonl.zst -o 3.jsonl.zst",
+                "A share of a large text; started again, it goes on where it was."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
   CLI::App& app = options().app();
@@ -89,6 +87,7 @@ TranslateCommand::TranslateCommand()
       ->default_str("the beam size");
   common_.add_languages_to(app);
   pages_.add_to(app);
+  corpus_.add_to(app);
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
@@ -202,10 +201,9 @@ Translator TranslateCommand::open(const std::vector<std::string>& arguments, con
   return Translator(std::move(model), translator_);
 }
 
-/// Files that are read, which the output must not be.
+/// Files that are read besides the inputs.
 std::vector<std::string> TranslateCommand::files_read() const {
   std::vector<std::string> files = common_.files_read;
-  files.insert(files.end(), inputs_.begin(), inputs_.end());
   for (const std::string& path :
        {shortlist_.path, translator_.terminology, translator_.dictionary, pages_.through})
     if (!path.empty()) files.push_back(path);
@@ -231,7 +229,8 @@ void TranslateCommand::open_second() {
 int TranslateCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
-  pages_.expect_fitting(format_, translator_, inputs_);
+  if (!corpus_.has_fields()) pages_.expect_fitting(format_, translator_, inputs_);
+  corpus_.expect_fitting(options(), format_, translator_, pages_, inputs_);
 
   Model model = load();
   finish();
@@ -242,7 +241,7 @@ int TranslateCommand::run() {
     for (const Translator* each : {&translator, second_.get()})
       if (each)
         for (const std::string& note : each->notes()) print_note(note);
-  if (pages_.is_page())
+  if (pages_.is_page() && !corpus_.has_fields())
     translate_page(translator);
   else
     translate_lines(translator);
@@ -252,50 +251,24 @@ int TranslateCommand::run() {
 
 void TranslateCommand::translate_page(const Translator& translator) {
   std::string page = read_page(inputs_.front());
-  OutputFile output(common_.output, files_read());
+  std::vector<std::string> files = files_read();
+  files.push_back(inputs_.front());
+  OutputFile output(common_.output, files);
   output.write(PageTranslator(translator, pages_.page(), second_.get()).translate(std::move(page)));
   output.close();
 }
 
 void TranslateCommand::translate_lines(const Translator& translator) {
-  InputFiles input(inputs_);
-  OutputFile output(common_.output, files_read());
-  TranslationNotes notes(translator.options());
-  Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
-  const auto print = [&](std::size_t line, Translation&& translation) {
-    output.write(format_translation(line, translation, format_));
-    notes.add(line, translation);
-    progress.add(translation.source_words, translation.source_bytes);
-  };
-  if (second_)
-    translate_through(translator, input, print);
-  else
-    translator.translate(input.stream(), print,
-                         [&](std::chrono::milliseconds timeout) { return input.ready(timeout); });
-  output.close();
-  progress.finish();
-  if (!common_.quiet)
-    for (const std::string& note : notes.notes()) print_note(note);
-}
-
-/// Translates lines by both models, as many together as are there.
-void TranslateCommand::translate_through(const Translator& translator, InputFiles& input,
-                                         const Translator::Sink& sink) const {
-  constexpr std::size_t kMaxLines = 4096;
-  const PivotTranslator pivot(translator, *second_);
-  const LineSource next = lines_of(input.stream());
-  std::size_t number = 0;
-  for (bool more = true; more;) {
-    std::vector<std::string> lines;
-    while (lines.size() < kMaxLines &&
-           (lines.empty() || input.ready(std::chrono::milliseconds(0)))) {
-      std::string line;
-      more = next(line);
-      if (!more) break;
-      lines.push_back(std::move(line));
-    }
-    for (Translation& translation : pivot.translate(lines)) sink(number++, std::move(translation));
-  }
+  translate_corpus({.options = options(),
+                    .corpus = corpus_,
+                    .pages = pages_,
+                    .format = format_,
+                    .inputs = inputs_,
+                    .output = common_.output,
+                    .files_read = files_read(),
+                    .quiet = common_.quiet,
+                    .translator = translator,
+                    .second = second_.get()});
 }
 
 }  // namespace

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace fuselage {
+#include "corpus/input/input_file.h"
 
-/// Whether `path` is a name of standard input, "-" or "stdin".
-bool is_standard_input(const std::string& path);
+namespace fuselage {
 
 /// The concatenation of input texts: files, or standard input. Files whose names end in .gz or .zst
 /// are expanded, and a byte order mark at the beginning of a file is left out. The end of a file

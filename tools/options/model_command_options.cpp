@@ -44,11 +44,33 @@ std::vector<std::string> backend_names() {
 
 /// Options of commands that a program has no use for.
 constexpr std::string_view kHelpOptions[] = {"-h", "--help", "--version"};
-constexpr std::string_view kOutputOptions[] = {
-    "--input",          "--output",      "--train-sets",    "--n-best",  "--n-best-size",
-    "--n-best-feature", "--word-scores", "--alignment",     "--json",    "--summary",
-    "--text",           "--html",        "--text-language", "--through", "--stats",
-    "--memory",         "--quiet"};
+constexpr std::string_view kOutputOptions[] = {"--input",
+                                               "--output",
+                                               "--train-sets",
+                                               "--n-best",
+                                               "--n-best-size",
+                                               "--n-best-feature",
+                                               "--word-scores",
+                                               "--alignment",
+                                               "--json",
+                                               "--summary",
+                                               "--text",
+                                               "--html",
+                                               "--text-language",
+                                               "--through",
+                                               "--stats",
+                                               "--memory",
+                                               "--quiet",
+                                               "--shard",
+                                               "--tsv",
+                                               "--jsonl",
+                                               "--added-field",
+                                               "--keep-bad-rows",
+                                               "--output-folder",
+                                               "--resume",
+                                               "--checkpoint-seconds",
+                                               "--progress-seconds",
+                                               "--price-per-hour"};
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();

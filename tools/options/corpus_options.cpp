@@ -1,0 +1,127 @@
+#include "tools/options/corpus_options.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "fuselage/base/error.h"
+#include "tools/options/input_files.h"
+#include "tools/options/number_options.h"
+
+namespace fuselage {
+namespace {
+
+/// A week in seconds.
+constexpr double kMaxInterval = 604'800;
+
+void expect_lines(const OutputFormat& format, const TranslatorOptions& translator,
+                  const char* name) {
+  const std::pair<bool, const char*> others[] = {{format.n_best, "--n-best"},
+                                                 {format.json, "--json"},
+                                                 {format.word_scores, "--word-scores"},
+                                                 {format.alignment.has_value(), "--alignment"},
+                                                 {translator.force_decode, "--force-decode"},
+                                                 {translator.constraints, "--constraints"}};
+  for (const auto& [given, other] : others)
+    if (given)
+      throw Error(
+          fmt::format("{} adds a translation to a row, and {} is for lines; leave one of "
+                      "them out",
+                      name, other));
+}
+
+}  // namespace
+
+void CorpusCommandOptions::add_to(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--shard", [this](const std::string& text) { shard = parse_shard(text); },
+         "Translate the I-th of N shares of the lines, every N-th line from the I-th; with "
+         "--output-folder of the files")
+      ->type_name("I/N");
+  CLI::Option* columns =
+      app.add_option("--tsv", tsv,
+                     "Translate this column of lines with tabs, and add the translation as the "
+                     "last one: a number from 1, or a name in the first line of each file")
+          ->type_name("COLUMN");
+  app.add_option("--jsonl", jsonl,
+                 "Translate this field of lines that are JSON objects, and add the translation as "
+                 "another one; with --text its sentences, else its lines")
+      ->type_name("FIELD")
+      ->excludes(columns);
+  app.add_option("--added-field", added, "With --tsv and --jsonl: the name of the translation")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_flag("--keep-bad-rows", keep_bad_rows,
+               "With --tsv and --jsonl: write rows that cannot be read as they are, without a "
+               "translation; else they are errors");
+  app.add_option("--output-folder", folder,
+                 "Write the translation of each file to a file of its name in this folder")
+      ->type_name("DIR");
+  app.add_flag(
+      "--resume", resume,
+      "Write the output aside, as FILE.part, until it is complete, and go on where a "
+      "process with the same options that was killed or lost has come to, by FILE.journal");
+  add_number(app, "--checkpoint-seconds", checkpoint_seconds,
+             "With --resume and --output-folder: how often what is translated is brought to the "
+             "disk, and so the most that is translated again",
+             {.least = 0, .most = kMaxInterval, .whole = false});
+  add_number(app, "--progress-seconds", progress_seconds,
+             "Print a line of progress so often where standard error is no terminal; 0: none",
+             {.least = 0, .most = kMaxInterval, .whole = false});
+  add_number(app, "--price-per-hour", price_per_hour,
+             "Tell with the progress what a million words cost at this price of the machine",
+             {.least = 0, .most = 1e6, .whole = false})
+      ->default_str("unknown");
+}
+
+std::string CorpusCommandOptions::output_of(const std::string& input) const {
+  return (std::filesystem::path(folder) / std::filesystem::path(input).filename()).string();
+}
+
+void CorpusCommandOptions::expect_fitting(Options& options, const OutputFormat& format,
+                                          const TranslatorOptions& translator,
+                                          const PageCommandOptions& pages,
+                                          const std::vector<std::string>& inputs) const {
+  if (has_fields()) {
+    expect_lines(format, translator, tsv.empty() ? "--jsonl" : "--tsv");
+    if (pages.html || (pages.text && !tsv.empty()))
+      throw Error(fmt::format("{} cannot go with {}; only --jsonl and --text can go together",
+                              pages.html ? "--html" : "--text", tsv.empty() ? "--jsonl" : "--tsv"));
+  } else {
+    for (const char* name : {"--added-field", "--keep-bad-rows"})
+      if (options.given(name))
+        throw Error(fmt::format("{} is for rows with fields; add --tsv or --jsonl", name));
+    for (const char* name : {"--shard", "--resume", "--output-folder"})
+      if (pages.is_page() && options.given(name))
+        throw Error(fmt::format("{} is for lines, and {} takes one document; leave one of them out",
+                                name, pages.html ? "--html" : "--text"));
+  }
+  if (resume && folder.empty() && !options.given("--output"))
+    throw Error("--resume goes on with a file; give one with -o, or a folder with --output-folder");
+  if (is_job() && options.given("--shortlist-union"))
+    throw Error(
+        "--shortlist-union makes translations depend on their neighbours, so that none can "
+        "be gone on with; leave it out");
+  if (folder.empty()) return;
+  if (options.given("--output"))
+    throw Error(
+        "--output-folder has an output for each input, --output one for all; leave one of "
+        "them out");
+  std::map<std::string, std::string> outputs;
+  for (const std::string& input : inputs) {
+    if (is_standard_input(input))
+      throw Error(
+          "--output-folder writes a file for each input file, but standard input has no "
+          "name; give files, or use -o");
+    const auto [before, is_new] = outputs.emplace(output_of(input), input);
+    if (!is_new)
+      throw Error(
+          fmt::format("{} and {} would both be translated to {}; give one of them another "
+                      "name",
+                      before->second, input, before->first));
+  }
+}
+
+}  // namespace fuselage
