@@ -4,13 +4,14 @@
 #include <span>
 #include <vector>
 
+#include "base/exported.h"
 #include "fuselage/backends/place_limits.h"
 
 namespace fuselage {
 
 /// Hands out the rows of a store of fixed size in pages, so that no row moves and freed rows serve
 /// any sentence. The rows that were freed last are handed out first: they are in the cache.
-class RowPages {
+class FUSELAGE_EXPORTED RowPages {
  public:
   RowPages() = default;
   /// `rows` rows from `first` on, in pages of `page` rows.

@@ -104,6 +104,10 @@ void RowFrame::place_map(MapId id, std::span<const std::int32_t> index) {
   }
 }
 
+std::span<const std::int32_t> RowFrame::rows_of(DomainId domain, std::int32_t place) const {
+  return places_->rows(domain.index, place);
+}
+
 void RowFrame::release(std::int32_t place) { places_->release(place); }
 
 }  // namespace fuselage

@@ -330,8 +330,10 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
   log_.write(tuner_->take_notes());
 }
 
-/// Bounds of a batch in words are those of batches that are made before they begin.
+/// Bounds of a batch in words are those of batches that are made before they begin. On a GPU sorted
+/// batches, whose size is tuned, have been measured, and top-up batching has not.
 bool Translator::Impl::tops_up() const {
+  if (find_backend(options_.compile.backend).capabilities().needs_gpu) return false;
   const SearchPool::Lease lease(*pool_, 1);
   return has_places(*lease.searches()[0]) && options_.batches.mini_batch_words.value_or(0) == 0;
 }

@@ -74,6 +74,25 @@ Layout layout_of(const RowFrame& frame, std::size_t sentences, const StepLimits&
   return layout;
 }
 
+Layout store_layout(const RowFrame& frame, const PlaceLimits& limits) {
+  const Graph& graph = frame.graph();
+  Layout layout{.sentence = bounded(limits.source_rows), .steps = bounded(limits.words)};
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
+    const Domain& domain = graph.domain(DomainId{i});
+    // Only the source program reads these.
+    const bool is_unread = domain.binding == BindingTime::source &&
+                           (domain.kind == DomainKind::scan || domain.kind == DomainKind::pairs);
+    const std::int64_t rows = is_unread ? 0 : frame.max_rows(DomainId{i});
+    if (rows > kMaxRows)
+      throw OutOfMemory(fmt::format(
+          "a store of {} places may have {} rows of '{}', more than the {} that a GPU can count; "
+          "use fewer places, a smaller beam-size or max-length-factor",
+          limits.sentences, rows, domain.name, kMaxRows));
+    layout.rows.push_back(static_cast<std::int32_t>(rows));
+  }
+  return layout;
+}
+
 Layout rounded(const Graph& graph, const Layout& layout, std::int64_t per_octave) {
   const auto up = [&](std::int32_t count) { return bounded(round_size(count, per_octave)); };
   Layout result{.rows = layout.rows,

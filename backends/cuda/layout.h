@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/exported.h"
+#include "fuselage/backends/place_limits.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/graph/graph.h"
 
@@ -32,6 +33,10 @@ struct FUSELAGE_EXPORTED Layout {
 /// reserve_steps(). Throws OutOfMemory for more than 2^31 - 1 rows.
 FUSELAGE_EXPORTED Layout layout_of(const RowFrame& frame, std::size_t sentences,
                                    const StepLimits& limits);
+
+/// The bounds of an open store: its sizes. A sentence alone may fill it. Throws as layout_of()
+/// does.
+FUSELAGE_EXPORTED Layout store_layout(const RowFrame& frame, const PlaceLimits& limits);
 
 /// Rounds each bound by round_size(). Bounds of load-time domains stay.
 FUSELAGE_EXPORTED Layout rounded(const Graph& graph, const Layout& layout, std::int64_t per_octave);

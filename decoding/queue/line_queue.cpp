@@ -6,10 +6,14 @@
 #include <utility>
 
 #include "decoding/resolve_options.h"
+#include "fuselage/backends/backend.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
+
+/// On a GPU a launch costs the same for one sentence as for many.
+constexpr std::size_t kGroupsOfPlaces = 16;
 
 LineSearches searches_of(const Translator::Impl& translator) {
   return {[&](const EncodedLine& line) { return translator.words_of(line); },
@@ -31,9 +35,12 @@ LineQueue::LineQueue(const Translator::Impl& translator, Size size)
       places_(size.places > 0 ? size.places : translator.first_bounds().sentences),
       waiting_(size.max_waiting > 0 ? size.max_waiting : places_ * lease_.searches().size(),
                lease_.searches().size()) {
+  const bool on_gpu = find_backend(translator.options().compile.backend).capabilities().needs_gpu;
   for (const auto& search : lease_.searches())
-    start(*search,
-          {.places = places_, .by_batch = !translator.has_places(*search), .refill = size.refill});
+    start(*search, {.places = places_,
+                    .by_batch = !translator.has_places(*search),
+                    .together = on_gpu ? 1 + places_ / kGroupsOfPlaces : 1,
+                    .refill = size.refill});
 }
 
 LineQueue::~LineQueue() { stop(); }

@@ -58,7 +58,8 @@ void QueueThread::run_batch() {
 /// wait with it.
 void QueueThread::top_up() {
   const std::size_t free = size_.places - running_.size();
-  if (free == 0 || (!running_.empty() && !policy_.is_due(free))) return;
+  if (free == 0) return;
+  if (!running_.empty() && (free < size_.together || !policy_.is_due(free))) return;
   QueuedLines lines = still_wanted(waiting_.take(free, /*wait=*/running_.empty()));
   if (lines.empty()) return;
   if (running_.empty() && !make_room_for(*lines.front())) lines.erase(lines.begin());
@@ -74,7 +75,7 @@ void QueueThread::top_up() {
   if (!lines.empty()) admit(std::move(lines), std::move(places));
 }
 
-void QueueThread::open(std::int64_t source_words, std::size_t prefix) {
+void QueueThread::open(std::int64_t source_words, std::optional<std::size_t> prefix) {
   store_ = {};
   while (true) {
     try {
@@ -93,7 +94,8 @@ void QueueThread::open(std::int64_t source_words, std::size_t prefix) {
 /// it, and the line is finished with the error.
 bool QueueThread::make_room_for(const QueuedLine& line) {
   const auto words = static_cast<std::int64_t>(lines_.words(line.line));
-  const std::size_t prefix = line.line.guide.prefix.size();
+  const SearchGuide& guide = line.line.guide;
+  const auto prefix = guide.empty() ? std::nullopt : std::optional(guide.prefix.size());
   const bool fits = words <= store_.source_words && prefix <= store_.prefix;
   if (fits && store_.source_words > 0) return true;
   const std::int64_t usual = static_cast<std::int64_t>(size_.places) * kAverageWords;

@@ -38,6 +38,9 @@ class QueueThread {
   struct Size {
     std::size_t places;  ///< sentences at a time
     bool by_batch;       ///< there are no places: a batch at a time
+    /// Places that have to be free before sentences begin beside others, so that they are encoded
+    /// together.
+    std::size_t together = 1;
     Refill refill = Refill::at_once;
   };
 
@@ -58,8 +61,8 @@ class QueueThread {
 
   /// The longest sentence and the longest prefix that the open store has room for, in words.
   struct Store {
-    std::int64_t source_words = 0;  ///< 0: none is open
-    std::size_t prefix = 0;
+    std::int64_t source_words = 0;      ///< 0: none is open
+    std::optional<std::size_t> prefix;  ///< nullopt: sentences have no guides
   };
 
   void run_batch();
@@ -67,7 +70,7 @@ class QueueThread {
   void admit(QueuedLines lines, std::vector<std::int32_t> places);
   std::optional<std::int32_t> reserve(const QueuedLine& line);
   void admit_one_by_one(const QueuedLines& lines, std::span<const std::int32_t> places);
-  void open(std::int64_t source_words, std::size_t prefix);
+  void open(std::int64_t source_words, std::optional<std::size_t> prefix);
   bool make_room_for(const QueuedLine& line);
   void drop_refused();
   void step();

@@ -90,10 +90,7 @@ bool BeamSearch::suppressed(std::int32_t word) const {
 std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const SearchGuide> guides) {
   begin_batch(batch, guides);
   steps_ = 0;
-  const bool by_steps = options_.alignment || options_.models > 0 || options_.min_length > 0 ||
-                        options_.forced_end || (options_.keep_beam && options_.beam_size > 1) ||
-                        with_guides_;
-  const bool by_worker = !by_steps && worker_->search(settings_, record_);
+  const bool by_worker = !needs_steps() && !with_guides_ && worker_->search(settings_, record_);
   if (by_worker)
     for (const SearchRecord::Finished& finished : record_.finished)
       sentences_[static_cast<std::size_t>(finished.sentence)].record.finished.push_back(finished);
@@ -105,19 +102,23 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const Search
   return results;
 }
 
+bool BeamSearch::needs_steps() const {
+  return options_.alignment || options_.models > 0 || options_.min_length > 0 ||
+         options_.forced_end || (options_.keep_beam && options_.beam_size > 1);
+}
+
 void BeamSearch::begin_batch(const Batch& batch, std::span<const SearchGuide> guides) {
   check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
   store_.reset();
+  place_search_ = nullptr;
   const std::size_t count = batch.sentences.size();
   const SearchGuide none;
   sentences_.resize(count);
   for (std::size_t s = 0; s < count; ++s)
     begin_sentence(sentences_[s], static_cast<std::int32_t>(batch.sentences[s].size()),
                    guides.empty() ? none : guides[s]);
-  with_guides_ = std::ranges::any_of(sentences_, [](const SentenceSearch& sentence) {
-    return sentence.prefix_length() > 0 || !sentence.terms.empty() ||
-           sentence.guide.beam_size > 0 || sentence.guide.n_best > 0;
-  });
+  with_guides_ = std::ranges::any_of(
+      sentences_, [](const SentenceSearch& sentence) { return !sentence.guide.empty(); });
   with_shortlists_ = !batch.shortlists.empty();
   lists_.clear();
   if (has_lists())

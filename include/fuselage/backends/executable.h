@@ -52,6 +52,26 @@ struct Profile {
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
 };
 
+/// Searches of sentences in the places of an open store that a worker runs by itself. They make the
+/// same decisions as BeamSearch. Results come some steps after they are found, so that the device
+/// need not wait for the host.
+class PlaceSearch {
+ public:
+  virtual ~PlaceSearch() = default;
+
+  /// Begins the searches of sentences that Worker::admit() gave these places, with the most words
+  /// of each translation.
+  virtual void begin(std::span<const std::int32_t> places,
+                     std::span<const std::int32_t> length_limits) = 0;
+  /// Runs a step of all searches, of which there is one; the places whose searches have ended.
+  /// Throws Error when scores are not numbers.
+  virtual std::span<const std::int32_t> step() = 0;
+  /// The result of a search that has ended.
+  virtual const SearchRecord& record(std::int32_t place) const = 0;
+  /// Ends a search without a result; none if the place has no search.
+  virtual void drop(std::int32_t place) = 0;
+};
+
 /// Runs an executable on one batch at a time, or on sentences that come and go. Owns all memory of
 /// a run. Not thread-safe, but workers of one executable are independent.
 class Worker {
@@ -74,6 +94,10 @@ class Worker {
   /// Runs the source program on a batch and gives its sentences free places of the store.
   /// Precondition: they fit. Throws as begin() does, and then changes nothing.
   virtual void admit(const Batch&, std::span<const std::int32_t> places);
+  /// Begins to search in the places of the open store by itself, as search() does a batch, with all
+  /// settings but the limits: these come with the sentences. Ends all searches in the store. No
+  /// calls of step() are allowed then. nullptr: the back-end has no search of its own.
+  virtual PlaceSearch* search_places(const SearchSettings&) { return nullptr; }
   /// Frees a place and its rows. No later step has hypotheses of its sentence.
   virtual void release(std::int32_t place);
 

@@ -72,6 +72,8 @@ class RowFrame {
   /// The row in the store of each row that a sentence, source or shortlist domain had in the batch
   /// that was admitted last.
   std::span<const std::int32_t> placed(DomainId domain) const { return placed_[domain.index]; }
+  /// The rows of the store that a place has of a source or shortlist domain, in order.
+  std::span<const std::int32_t> rows_of(DomainId domain, std::int32_t place) const;
   /// Frees the rows of a place.
   void release(std::int32_t place);
 

@@ -103,8 +103,7 @@ using NBest = std::vector<Hypothesis>;
 /// steps places of sentences that ended go to others. A result is the same in any case.
 ///
 /// Owns a worker and buffers, which search() calls reuse; steps do not allocate. If the worker has
-/// a search of its own, it is used for batches unless alignments or guides are given; the results
-/// are the same.
+/// a search of its own, it is used unless alignments or guides are given; the results are the same.
 class BeamSearch {
  public:
   /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options);
@@ -139,9 +138,11 @@ class BeamSearch {
   bool has_places() const { return worker_->has_places(); }
   /// Ends all searches and makes a store of `sentences` places, with pages for `source_words` words
   /// of sentences in all, and rows for the words of hypotheses of sentences of their average
-  /// length, or of one sentence of all these words behind a prefix of `prefix` words.
-  /// Precondition: has_places(). Throws OutOfMemory.
-  void open(std::int32_t sentences, std::int64_t source_words, std::size_t prefix = 0);
+  /// length, or of one sentence of all these words behind a prefix of `prefix` words; with nullopt
+  /// no sentence has a guide, and a worker may search by itself. Precondition: has_places(). Throws
+  /// OutOfMemory.
+  void open(std::int32_t sentences, std::int64_t source_words,
+            std::optional<std::size_t> prefix = 0);
   /// A place for a sentence of `source_words` words, in the longest of its texts; nullopt if its
   /// longest possible search does not fit the store beside those of the others.
   std::optional<std::int32_t> reserve(std::int64_t source_words, const SearchGuide& guide);
@@ -151,9 +152,10 @@ class BeamSearch {
              std::span<const std::int32_t> places);
   /// Places that are taken.
   std::size_t taken() const;
-  /// Live hypotheses.
+  /// Live hypotheses; 0 if the worker searches by itself.
   std::size_t live() const { return live_.size(); }
-  /// Runs one step of all searches; the places of those that end with it. Throws Error when scores
+  /// Runs one step of all searches; the places of those that end with it, or that are known by now
+  /// to have ended, if the worker searches by itself. Throws Error when scores
   /// are not numbers; open() is needed then.
   std::span<const std::int32_t> step();
   /// The result of a search that has ended; frees its place.
@@ -182,6 +184,8 @@ class BeamSearch {
     std::size_t candidate;
   };
 
+  /// Whether the options need a search step by step on the host.
+  bool needs_steps() const;
   bool keeps_beam(const SentenceSearch& sentence) const;
   SentenceSearch& of(const Live& live);
   const SentenceSearch& of(const Live& live) const;
@@ -197,6 +201,7 @@ class BeamSearch {
   bool has_lists() const { return with_shortlists_ || options_.guided; }
   static WordIds listed_words(const SentenceSearch& sentence, WordIds list);
   void reserve_steps(std::size_t sentences);
+  void begin_in_places(std::span<const std::int32_t> places);
   void free_place(std::int32_t place);
   void begin_search(std::int32_t sentence);
   void search_by_steps();
@@ -237,7 +242,8 @@ class BeamSearch {
   SearchRecord record_;                    ///< of a search that the worker runs by itself
   std::vector<SentenceSearch> sentences_;  ///< of a batch, or by place
   std::vector<std::int32_t> free_places_, ended_;
-  std::optional<PlaceLimits> store_;                    ///< nullopt: the worker has a batch
+  PlaceSearch* place_search_ = nullptr;  ///< of the worker, in the store; null: on the host
+  std::optional<PlaceLimits> store_;     ///< nullopt: the worker has a batch
   std::int64_t free_source_rows_ = 0, free_words_ = 0;  ///< of the store
   std::vector<Live> live_, next_live_;
   std::vector<Candidate> candidates_;

@@ -22,6 +22,8 @@ struct SearchGuide {
   std::vector<TermForms> terms = {};  ///< terms that hypotheses contain, in any order
   std::int32_t beam_size = 0;         ///< at most that of the search; 0: that one
   std::int32_t n_best = 0;            ///< at most the beam; 0: that of the search, at most the beam
+
+  bool empty() const { return prefix.empty() && terms.empty() && beam_size == 0 && n_best == 0; }
 };
 
 }  // namespace fuselage

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/cuda/device/gather/copy.h"
 #include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
@@ -36,7 +37,8 @@ ProgramRunner::ProgramRunner(const DeviceProgram& program, const DeviceRowMemory
 
 // --- Addresses ---
 
-void ProgramRunner::place(const Layout& layout) {
+void ProgramRunner::place(const Layout& layout, bool in_store) {
+  in_store_ = in_store;
   const ProgramPlan& plan = program_.plan();
   const std::uint32_t last = std::max(instruction_count(plan), 1u) - 1;
   std::vector<BufferLifetime> lifetimes;
@@ -157,7 +159,26 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Devi
     const Kernel* kernel = program_.kernel(i);
     if (!kernel) continue;
     kernel->launch(plan.instructions[i], run);
+    if (in_store_) keep_new_rows(plan.instructions[i], rows);
     if (observer) observer(plan.instructions[i], run);
+  }
+}
+
+/// Rows of the store are behind those that a step may compute, so no thread reads what another
+/// writes.
+void ProgramRunner::keep_new_rows(const PlannedInstruction& in, const DeviceRows& rows) const {
+  const ProgramPlan& plan = program_.plan();
+  for (const BufferView& result : in.results) {
+    const Buffer& buffer = plan.buffers[result.buffer];
+    const Domain& domain = plan.graph.domain(buffer.domain);
+    if (buffer.newest_only || domain.kind != DomainKind::prefix) continue;
+    auto* const data = reinterpret_cast<float*>(buffers_[result.buffer]);
+    const std::int64_t columns = buffer.row_elements;
+    scatter_rows(stream_.get(),
+                 {.data = data, .stride = columns, .columns = static_cast<std::int32_t>(columns)},
+                 rows[plan.graph.map_of(domain.of, MapKind::newest)].index,
+                 {&rows[buffer.domain].counts->live, rows[buffer.domain].max_live}, columns,
+                 {.data = data, .stride = columns});
   }
 }
 

@@ -27,8 +27,9 @@ class ProgramRunner {
                 Blas& blas, Cudnn& cudnn);
 
   /// Places all buffers for batches of the layout, after DeviceRowMemory::place() with the same
-  /// layout. The stream must be idle.
-  void place(const Layout& layout);
+  /// layout. The stream must be idle. With `in_store`, prefix rows are those of an open store:
+  /// kernels write new ones to the beginning of a buffer, from where they are copied to their rows.
+  void place(const Layout& layout, bool in_store = false);
 
   /// Frees the memory of values and workspace, until place(). The stream must be idle.
   void release();
@@ -61,6 +62,7 @@ class ProgramRunner {
   void run_loop(const Loop& loop, const DeviceRows& rows, const Observer& observer);
   void run_range(std::uint32_t begin, std::uint32_t end, const DeviceRows& rows,
                  const std::vector<const std::int32_t*>& indexes, const Observer& observer) const;
+  void keep_new_rows(const PlannedInstruction& in, const DeviceRows& rows) const;
 
   const DeviceProgram& program_;
   const DeviceRowMemory& row_memory_;
@@ -70,6 +72,7 @@ class ProgramRunner {
   IndexSlots indexes_;
   DeviceMemory arena_, workspace_;
   std::vector<std::byte*> buffers_;
+  bool in_store_ = false;
 };
 
 }  // namespace fuselage::cuda

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "backends/cuda/device/executor/arrivals.h"
 #include "backends/cuda/device/executor/fetched_outputs.h"
 #include "backends/cuda/device/executor/number_check.h"
+#include "backends/cuda/device/executor/placed_imports.h"
 #include "backends/cuda/device/executor/program_runner.h"
 #include "backends/cuda/device/recurrent/cudnn.h"
 #include "backends/cuda/device/rows/device_row_memory.h"
@@ -14,6 +16,7 @@
 #include "backends/cuda/device/runtime/graph_cache.h"
 #include "backends/cuda/device/runtime/stream.h"
 #include "backends/cuda/device/search/beam_search.h"
+#include "backends/cuda/device/search/search_in_places.h"
 #include "backends/cuda/device/search/search_loop.h"
 #include "backends/cuda/layout.h"
 #include "fuselage/backends/search.h"
@@ -43,6 +46,12 @@ std::optional<SearchOutputs> search_outputs(const Graph& graph) {
   return SearchOutputs{*scores, *words};
 }
 
+bool has_shortlists(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (graph.domain(DomainId{i}).kind == DomainKind::shortlist) return true;
+  return false;
+}
+
 /// A search on the device and the loop that drives it.
 struct Search {
   Search(const Graph& graph, const Stream& stream) : steps(graph), loop(steps, stream) {}
@@ -64,6 +73,7 @@ class CudaWorker : public Worker {
         device_(device),
         on_device_(device),
         graph_(step.plan().graph),
+        source_program_(source),
         source_graph_(source.plan().graph),
         places_(places),
         load_outputs_(load_outputs),
@@ -75,6 +85,7 @@ class CudaWorker : public Worker {
         step_(step, rows_, stream_, blas_, cudnn_),
         source_outputs_(source_graph_, source_, stream_),
         outputs_(graph_, step_, stream_),
+        imports_(step.plan()),
         best_(search_outputs(graph_)),
         arena_(arena) {}
 
@@ -88,6 +99,49 @@ class CudaWorker : public Worker {
     run_source_in_memory(layout_of(frame_, batch.size(), limits));
     source_outputs_.invalidate();
     outputs_.invalidate();
+  }
+
+  /// Lists of words are not adjacent in a store of pages, and a GPU has no memory for whole ones.
+  bool has_places() const override { return imports_.can_open() && !has_shortlists(graph_); }
+
+  void open(const PlaceLimits& limits) override {
+    use_device(device_);
+    try {
+      or_release([&] { open_store(limits); });
+    } catch (const OutOfMemory&) {
+      // The memory of earlier batches is free now.
+      or_release([&] { open_store(limits); });
+    }
+    source_outputs_.invalidate();
+    outputs_.invalidate();
+  }
+
+  void admit(const Batch& batch, std::span<const std::int32_t> places) override {
+    use_device(device_);
+    arrivals_->run(batch);
+    frame_.admit(arrivals_->frame(), places);
+    arrivals_->place(frame_, rows_.rows(layout_.rows), imports_, stream_);
+    report_memory();
+  }
+
+  PlaceSearch* search_places(const SearchSettings& settings) override {
+    if (!best_ || settings.beam_size > DeviceSearch::kMaxBeam) return nullptr;
+    use_device(device_);
+    or_release([&] {
+      stream_.synchronize();
+      graphs_.clear();
+      place_search_.reset();
+      place_search_.emplace(frame_, limits_, settings, stream_, [this](std::int32_t hypotheses) {
+        use_device(device_);
+        run_step(SearchOn::device, hypotheses);
+      });
+    });
+    return &*place_search_;
+  }
+
+  void release(std::int32_t place) override {
+    frame_.release(place);
+    if (place_search_) place_search_->release(place);
   }
 
   void step(const StepInput& input) override {
@@ -138,6 +192,15 @@ class CudaWorker : public Worker {
     source_.release();
     step_.release();
     search_.reset();
+    close();
+  }
+
+  /// Frees the memory that only a store needs. The stream must be idle.
+  void close() {
+    place_search_.reset();
+    imports_.release();
+    arrivals_.reset();
+    is_open_ = false;
   }
 
   /// Where memory is short for this batch and all earlier ones, it may do for this one alone.
@@ -152,7 +215,7 @@ class CudaWorker : public Worker {
   }
 
   void run_source(const Layout& batch) {
-    if (!layout_.holds(batch)) grow_to(batch);
+    if (is_open_ || !layout_.holds(batch)) grow_to(batch);
     rows_.upload_source(frame_, stream_);
     source_rows_ = rows_.rows(
         live_bounds(graph_, common(layout_, rounded(graph_, batch, kBucketsPerOctave)), 0));
@@ -165,6 +228,8 @@ class CudaWorker : public Worker {
   void grow_to(const Layout& batch) {
     stream_.synchronize();
     graphs_.clear();
+    if (is_open_) layout_ = {};
+    close();
     const Layout layout = joined(layout_, rounded(graph_, batch, kLayoutsPerOctave));
     layout_ = {};  // holds no batch, in case of an Error
     rows_.place(layout);
@@ -173,6 +238,30 @@ class CudaWorker : public Worker {
     for (std::size_t i = 0; i < source_graph_.outputs().size(); ++i)
       step_.set_import(source_graph_.outputs()[i].name, source_.output(i));
     layout_ = layout;
+  }
+
+  // --- Store ---
+
+  /// Begins with an empty store, in place of batches. All addresses change.
+  void open_store(const PlaceLimits& limits) {
+    stream_.synchronize();
+    graphs_.clear();
+    place_search_.reset();
+    search_.reset();
+    limits_ = PlaceTables::with_pages(limits);
+    frame_.open(limits_);
+    const Layout layout = store_layout(frame_, limits_);
+    layout_ = {};  // holds no batch, in case of an Error
+    is_open_ = true;
+    rows_.place(layout);
+    step_.place(layout, /*in_store=*/true);
+    imports_.open(layout, step_);
+    layout_ = layout;
+    // Now, since sentences that run later cannot be divided as a batch can.
+    step_.reserve_workspace(step_rows(max_hypotheses(graph_, layout_)));
+    rows_.upload_store(frame_.table(), stream_);
+    if (!arrivals_) arrivals_.emplace(source_program_, options_.blas);
+    report_memory();
   }
 
   /// Rounds a number of live hypotheses up to a bucket, so that few graphs are captured.
@@ -206,17 +295,23 @@ class CudaWorker : public Worker {
   }
 
   DeviceRows step_rows(std::int32_t hypotheses) const {
-    return rows_.rows(live_bounds(graph_, layout_, hypotheses));
+    DeviceRows rows = rows_.rows(live_bounds(graph_, layout_, hypotheses));
+    if (place_search_) place_search_->tables().add_to(rows);
+    return rows;
+  }
+
+  const DeviceSearch& device_search() const {
+    return place_search_ ? place_search_->search() : search_->steps;
   }
 
   void enqueue_step(SearchOn side, std::int32_t hypotheses,
                     const ProgramRunner::Observer& observer) {
     const DeviceRows rows = step_rows(hypotheses);
-    if (side == SearchOn::device) search_->steps.enqueue_rows(stream_.get(), rows);
+    if (side == SearchOn::device) device_search().enqueue_rows(stream_.get(), rows);
     step_.run(rows, observer);
     if (side == SearchOn::device)
-      search_->steps.enqueue_expand(stream_.get(), output_rows<float>(best_->scores),
-                                    output_rows<std::int32_t>(best_->words));
+      device_search().enqueue_expand(stream_.get(), output_rows<float>(best_->scores),
+                                     output_rows<std::int32_t>(best_->words));
   }
 
   template <typename T>
@@ -289,7 +384,9 @@ class CudaWorker : public Worker {
   }
 
   void report_memory() {
-    arena_.store(source_.arena_bytes() + step_.arena_bytes(), std::memory_order_relaxed);
+    std::size_t bytes = source_.arena_bytes() + step_.arena_bytes() + imports_.size_bytes();
+    if (arrivals_) bytes += arrivals_->arena_bytes();
+    arena_.store(bytes, std::memory_order_relaxed);
   }
 
   template <typename T>
@@ -311,6 +408,7 @@ class CudaWorker : public Worker {
   const int device_;
   OnDevice on_device_;
   const Graph& graph_;
+  const DeviceProgram& source_program_;
   const Graph& source_graph_;
   const OutputPlaces& places_;
   const TensorMap& load_outputs_;
@@ -322,8 +420,13 @@ class CudaWorker : public Worker {
   ProgramRunner source_, step_;
   mutable FetchedOutputs source_outputs_, outputs_;
   GraphCache graphs_{kMaxGraphs};
+  PlacedImports imports_;
+  std::optional<Arrivals> arrivals_;  ///< of an open store
+  bool is_open_ = false;              ///< the memory is that of a store
   std::optional<SearchOutputs> best_;
-  std::optional<Search> search_;
+  std::optional<Search> search_;                ///< of batches
+  PlaceLimits limits_;                          ///< of the store
+  std::optional<SearchInPlaces> place_search_;  ///< of the store
   Layout layout_;
   DeviceRows source_rows_;  ///< rows of the current batch
   std::atomic<std::size_t>& arena_;

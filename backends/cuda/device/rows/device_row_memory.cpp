@@ -161,6 +161,22 @@ void DeviceRowMemory::upload_source(RowFrame& frame, const Stream& stream) {
   source_->copy(stream);
 }
 
+void DeviceRowMemory::upload_store(const RowTable& table, const Stream& stream) {
+  const auto is_of_store = [&](DomainId id) {
+    const Domain& domain = graph_.domain(id);
+    return domain.binding != BindingTime::step && !is_scan(domain) &&
+           domain.kind != DomainKind::pairs;
+  };
+  source_->begin();
+  scan_begin_.assign(graph_.domain_count(), {});
+  for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)
+    if (is_of_store(DomainId{i}))
+      source_->fill(domains_[i].counts, counts_of(table.rows(DomainId{i}), 0));
+  for (std::uint32_t i = 0; i < graph_.map_count(); ++i)
+    if (is_of_store(graph_.map(MapId{i}).from)) fill_map(MapId{i}, table);
+  source_->copy(stream);
+}
+
 void DeviceRowMemory::upload_step(const RowTable& table, const Stream& stream) {
   step_->begin();
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)

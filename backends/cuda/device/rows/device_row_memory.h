@@ -24,6 +24,8 @@ class DeviceRowMemory {
 
   /// Copies the rows of load- and source-time domains, with all iterations of scans.
   void upload_source(RowFrame& frame, const Stream& stream);
+  /// The same for an open store, whose maps device work fills as sentences arrive; without scans.
+  void upload_store(const RowTable& table, const Stream& stream);
   /// Copies the rows of step-time domains.
   void upload_step(const RowTable& table, const Stream& stream);
 

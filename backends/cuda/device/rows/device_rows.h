@@ -33,6 +33,7 @@ class DeviceRows {
   struct MapRows {
     std::int32_t* index = nullptr;
     std::int32_t* segments = nullptr;
+    const std::int32_t* members = nullptr;  ///< the rows of each segment; null: they are adjacent
   };
 
   const DomainRows& operator[](DomainId id) const { return domains[id.index]; }

@@ -19,13 +19,30 @@ __device__ std::int32_t first_sibling(const LiveHypothesis* rows, std::int32_t b
   return i;
 }
 
+/// Takes rows for the newest words of a sentence. A warp calls it.
+__device__ void take_words(const LiveHypotheses& live, const RowScratch& scratch, std::int32_t s) {
+  const std::int32_t begin = live.begin[s];
+  const std::int32_t end = live.begin[s + 1];
+  if (begin == end) return;
+  const std::int32_t taken = live.rows[begin].length == 0 ? 0 : scratch.taken[s];
+  for (std::int32_t h = begin + lane_id(); h < end; h += kWarpSize) {
+    const std::int32_t at = taken + h - begin;
+    scratch.newest[h] =
+        scratch.pages.pages[scratch.pages.begin[s] + at / WordPages::kRows] + at % WordPages::kRows;
+  }
+  __syncwarp();
+  if (lane_id() == 0) scratch.taken[s] = taken + end - begin;
+}
+
 /// Numbers the parents of each sentence in the order of their first hypotheses. A warp for each
 /// sentence.
 __global__ void find_parents(LiveHypotheses live, RowScratch scratch) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     RowProgress& progress = *scratch.progress;
-    progress.first_prefix = progress.prefixes;
-    progress.prefixes += live.begin[*live.sentences];
+    if (!scratch.pages.begin) {
+      progress.first_prefix = progress.prefixes;
+      progress.prefixes += live.begin[*live.sentences];
+    }
     progress.list = 1 - progress.list;
   }
   const auto s = static_cast<std::int32_t>(blockIdx.x * kWarpsOfParents + threadIdx.x / kWarpSize);
@@ -47,6 +64,7 @@ __global__ void find_parents(LiveHypotheses live, RowScratch scratch) {
     if (first != h) scratch.parent[h] = scratch.parent[first];
   }
   if (lane == 0) scratch.parents[s] = parents;
+  if (scratch.pages.begin) take_words(live, scratch, s);
 }
 
 __device__ void count_row_domains(const LiveHypotheses& live, const RowScratch& scratch,
@@ -58,7 +76,7 @@ __device__ void count_row_domains(const LiveHypotheses& live, const RowScratch& 
   const std::int32_t hypotheses = live.begin[sentences];
   if (threadIdx.x >= domains.count) return;
   const RowCounts& domain = domains.at[threadIdx.x];
-  if (domain.kind == DomainKind::prefix)
+  if (domain.kind == DomainKind::prefix && !scratch.pages.begin)
     *domain.counts = {scratch.progress->prefixes, scratch.progress->first_prefix, hypotheses};
   else if (domain.kind == DomainKind::parent)
     *domain.counts = {parents, 0, parents};
@@ -104,11 +122,16 @@ __global__ void count_rows(LiveHypotheses live, RowScratch scratch, RowArrays al
     count_pairs(live, scratch, all.pairs.at[blockIdx.x - 1]);
 }
 
+/// The prefix row of the newest word of hypothesis h.
+__device__ std::int32_t newest_row(const RowScratch& scratch, std::int32_t h) {
+  return scratch.pages.begin ? scratch.newest[h] : scratch.progress->first_prefix + h;
+}
+
 /// The prefix row of the i-th of `count` words of hypothesis h: its new row, or a row of its
 /// parent.
 __device__ std::int32_t ancestor(const LiveHypotheses& live, const RowScratch& scratch,
                                  std::int32_t h, std::int32_t i, std::int32_t count) {
-  if (i == count - 1) return scratch.progress->first_prefix + h;
+  if (i == count - 1) return newest_row(scratch, h);
   const std::int32_t last = 1 - scratch.progress->list;
   return scratch.ancestors[last][scratch.ancestors_begin[last][live.rows[h].row] + i];
 }
@@ -124,7 +147,7 @@ __device__ void fill_element(const RowArray& array, const LiveHypotheses& live,
       array.out[h] = parent;
       break;
     case RowValue::newest:
-      array.out[h] = scratch.progress->first_prefix + h;
+      array.out[h] = newest_row(scratch, h);
       break;
     case RowValue::word:
       array.out[h] = row.word;
@@ -167,7 +190,10 @@ __device__ void fill_arrays(const LiveHypotheses& live, const RowScratch& scratc
 __device__ std::int32_t right_row(const PairArrays& pairs, const LiveHypotheses& live,
                                   const RowScratch& scratch, std::int32_t s, std::int32_t left,
                                   std::int32_t right, const SentencePairs& extent) {
-  if (pairs.tokens_begin) return pairs.tokens_begin[s] + right;
+  if (pairs.tokens_begin) {
+    const std::int32_t at = pairs.tokens_begin[s] + right;
+    return pairs.tokens ? pairs.tokens[at] : at;
+  }
   const std::int32_t words = live.rows[left].length + 1;
   return ancestor(live, scratch, left, words - extent.rights + right, words);
 }

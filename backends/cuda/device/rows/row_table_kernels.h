@@ -20,6 +20,15 @@ struct RowProgress {
   std::int32_t list;
 };
 
+/// The rows of a store for the words of sentences that come and go. Each sentence has pages, enough
+/// for its longest search.
+struct WordPages {
+  static constexpr std::int32_t kRows = 16;  ///< of a page
+
+  const std::int32_t* begin = nullptr;  ///< first page of each sentence, among `pages`
+  const std::int32_t* pages = nullptr;  ///< first row of each page
+};
+
 /// State that is passed between kernels and between steps.
 struct RowScratch {
   RowProgress* progress;
@@ -28,6 +37,9 @@ struct RowScratch {
   std::int32_t* parents_begin;  ///< first parent of each sentence
   std::int32_t* ancestors[2];   ///< prefix rows of the words of each live row, newest last
   std::int32_t* ancestors_begin[2];
+  WordPages pages;       ///< null: rows of new words are behind those of earlier steps
+  std::int32_t* taken;   ///< of `pages`: rows that each sentence has taken
+  std::int32_t* newest;  ///< of `pages`: the row of each live row's newest word
 };
 
 /// A vector of bounded size.
@@ -77,12 +89,13 @@ struct PairArrays {
   std::int32_t* segments = nullptr;
   /// First right row of each sentence; null: the right rows are ancestors.
   const std::int32_t* tokens_begin = nullptr;
-  std::int32_t* begin = nullptr;    ///< first pair of each sentence
-  std::int32_t window = kNoWindow;  ///< most ancestors of a left row, the newest ones
-  std::int32_t* buckets = nullptr;  ///< the entry of each pair's distance
-  DistanceEntries distances;        ///< for `buckets`
-  bool of_parents = false;          ///< left rows are parents, not hypotheses
-  bool kept = false;                ///< not of a domain: the list of ancestors for the next step
+  const std::int32_t* tokens = nullptr;  ///< by position from there on: the rows; null: adjacent
+  std::int32_t* begin = nullptr;         ///< first pair of each sentence
+  std::int32_t window = kNoWindow;       ///< most ancestors of a left row, the newest ones
+  std::int32_t* buckets = nullptr;       ///< the entry of each pair's distance
+  DistanceEntries distances;             ///< for `buckets`
+  bool of_parents = false;               ///< left rows are parents, not hypotheses
+  bool kept = false;  ///< not of a domain: the list of ancestors for the next step
 };
 
 /// The arrays of one launch.

@@ -116,16 +116,17 @@ bool RowTables::reserve(const Bounds& bounds) {
       .hypotheses = std::max(capacity_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
   if (keeps_ancestors_)
     capacity.words = std::max(capacity_.words, static_cast<std::size_t>(bounds.words));
-  const std::size_t by_sentence = (2 + pair_arrays()) * capacity.sentences;
+  const std::size_t by_sentence = (3 + pair_arrays()) * capacity.sentences;
   const std::size_t ancestors = 2 * (capacity.hypotheses + 1 + capacity.words);
   capacity_ = {};  // in case of an Error
   const bool moved =
-      memory_.reserve(kProgressSize + capacity.hypotheses + by_sentence + ancestors, kPurpose);
+      memory_.reserve(kProgressSize + 2 * capacity.hypotheses + by_sentence + ancestors, kPurpose);
   capacity_ = capacity;
   return moved;
 }
 
-void RowTables::begin(cudaStream_t stream) {
+void RowTables::begin(cudaStream_t stream, const WordPages& pages) {
+  pages_ = pages;
   expect_success(cudaMemsetAsync(memory_.data(), 0, sizeof(RowProgress), stream),
                  "reset of a search");
 }
@@ -143,6 +144,9 @@ RowTables::Memory RowTables::memory() const {
     scratch.ancestors_begin[i] = take(capacity_.hypotheses + 1);
     scratch.ancestors[i] = take(capacity_.words);
   }
+  scratch.pages = pages_;
+  scratch.taken = take(capacity_.sentences);
+  scratch.newest = take(capacity_.hypotheses);
   memory.pairs_begin = next;
   return memory;
 }
@@ -177,7 +181,10 @@ void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
                       .begin = begin,
                       .window = pairs.window,
                       .of_parents = pairs.of_parents};
-    if (pairs.tokens.valid()) arrays.tokens_begin = rows[pairs.tokens].segments;
+    if (pairs.tokens.valid()) {
+      arrays.tokens_begin = rows[pairs.tokens].segments;
+      arrays.tokens = rows[pairs.tokens].members;
+    }
     add(all, &RowArrays::pairs, arrays);
     begin += capacity_.sentences;
   }

@@ -32,8 +32,8 @@ class RowTables {
   /// launches invalid. After an Error no memory is allocated.
   bool reserve(const Bounds& bounds);
 
-  /// Begins a batch: drops all prefix rows.
-  void begin(cudaStream_t stream);
+  /// Begins a batch, or an empty store with `pages`: drops all prefix rows.
+  void begin(cudaStream_t stream, const WordPages& pages = {});
 
   /// Fills the counts, indexes, segments, positions and previous rows of all step-time domains and
   /// maps, once per step. Null pointers are skipped. Reads the source-time part of `rows`. Can be
@@ -99,6 +99,7 @@ class RowTables {
   bool keeps_ancestors_ = false;  ///< pairs or neighbours need the words of hypotheses
   std::int32_t vocabulary_;
 
+  WordPages pages_;
   Capacity capacity_;
   GrowingArray<std::int32_t> memory_;
 };

@@ -45,6 +45,10 @@ void Stream::synchronize() const {
   expect_success(cudaStreamSynchronize(stream_.get()), "work on the device");
 }
 
+void Stream::wait(const Event& event) const {
+  expect_success(cudaStreamWaitEvent(stream_.get(), event.get(), 0), "wait for another stream");
+}
+
 void Stream::Destroy::operator()(cudaStream_t stream) const {
   static_cast<void>(cudaStreamSynchronize(stream));
   static_cast<void>(cudaStreamDestroy(stream));

@@ -8,6 +8,8 @@
 
 namespace fuselage::cuda {
 
+class Event;
+
 /// A stream of the current device that does not synchronize with the default stream.
 class Stream {
  public:
@@ -16,6 +18,8 @@ class Stream {
   cudaStream_t get() const { return stream_.get(); }
   /// Waits until the stream is idle.
   void synchronize() const;
+  /// Has later work of this stream wait for the last recorded event; for nothing if none was.
+  void wait(const Event& event) const;
 
  private:
   struct Destroy {
@@ -24,10 +28,12 @@ class Stream {
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> stream_;
 };
 
-/// A point in a stream that the host can wait for.
+/// A point in a stream that the host and other streams can wait for.
 class Event {
  public:
   Event();
+
+  cudaEvent_t get() const { return event_.get(); }
 
   /// Records the event after all work that is in the stream now.
   void record(const Stream& stream);

@@ -31,6 +31,8 @@ class DeviceSearch {
     std::int32_t beam_size = 0;
     std::int32_t steps = 0;  ///< words of a translation
     std::int32_t suppressed = 0;
+    /// Of sentences that come and go, in place of steps: words of all that live at a time.
+    std::int64_t words = 0;
 
     friend bool operator==(const Bounds&, const Bounds&) = default;
   };
@@ -49,6 +51,35 @@ class DeviceSearch {
   /// Begins the search of a batch within the bounds, with a live row for each sentence. Cannot be
   /// captured. The last search must have ended, and `settings` must live until this one has.
   void begin(cudaStream_t stream, const SearchSettings& settings, std::int32_t sentences);
+
+  /// Begins without sentences, in place of a batch: `sentences` slots, whose words take the rows of
+  /// `pages`. change() fills and empties slots, and results are those of each step.
+  void open(cudaStream_t stream, const SearchSettings& settings, std::int32_t sentences,
+            const WordPages& pages);
+  /// Between two steps: for each slot, in device memory, the length limit of the sentence that
+  /// begins in it, 0 if it goes on, or -1 if it ends. Cannot be captured.
+  void change(cudaStream_t stream, const std::int32_t* length_limits) const;
+  /// The results of a step of an open search, in page-locked memory.
+  class StepResults {
+   public:
+    StepResults(std::int32_t sentences, std::int32_t beam_size);
+
+    const Status& status() const;
+    /// The words that the step took for a sentence.
+    std::span<const StepToken> tokens(std::int32_t sentence) const;
+    /// Hypotheses of a sentence that go on.
+    std::int32_t survivors(std::int32_t sentence) const;
+
+   private:
+    friend DeviceSearch;
+    std::int32_t sentences_, beam_size_;
+    PinnedMemory integers_, tokens_;
+  };
+  /// Copies the results of the last step.
+  void enqueue_results(cudaStream_t stream, const StepResults& results) const;
+  /// Throws the Error of a status: scores that are not numbers, or a word that is not in the
+  /// vocabulary.
+  void expect_no_error(const Status& status) const;
 
   /// The sentences without live hypotheses. Waits for the stream.
   std::vector<std::int32_t> ended(cudaStream_t stream) const;
@@ -97,14 +128,20 @@ class DeviceSearch {
   };
   Results results(cudaStream_t stream, SearchRecord& record) const;
 
+  /// Sets the settings of a search.
+  SearchState settings_of(cudaStream_t stream, const SearchSettings& settings,
+                          std::int32_t sentences);
+
   RowTables tables_;
   Bounds bounds_;
+  bool is_open_ = false;  ///< sentences come and go
   std::int32_t sentences_ = 0, beam_size_ = 0;
   std::vector<std::int32_t> refill_limits_;  ///< source of an asynchronous copy
   GrowingArray<std::int32_t> integers_;
   GrowingArray<LiveHypothesis> live_;
   GrowingArray<SearchRecord::Token> tokens_;
   GrowingArray<SearchRecord::Finished> finished_;
+  GrowingArray<StepToken> step_tokens_;
 };
 
 }  // namespace fuselage::cuda

@@ -25,8 +25,9 @@ __global__ void start_search(SearchArrays search, SearchState state) {
   if (threadIdx.x == 0) *search.state = state;
   for (auto s = static_cast<std::int32_t>(threadIdx.x); s <= sentences;
        s += static_cast<std::int32_t>(blockDim.x)) {
-    search.live_begin[s] = s;
-    if (s == sentences) break;
+    const bool begins = state.status.live_rows > 0;
+    search.live_begin[s] = begins ? s : 0;
+    if (!begins || s == sentences) continue;
     search.live[s] = first_row(s);
     search.finished_count[s] = 0;
   }
@@ -114,6 +115,30 @@ struct Taken {
   std::int32_t survivors = 0;
 };
 
+/// Appends a candidate as a token of a sentence that came alone. Returns the token's number.
+__device__ std::int32_t keep_step_token(const SearchArrays& search, const LiveHypothesis& parent,
+                                        const Candidate& chosen, bool ends, std::int32_t number) {
+  const std::int32_t s = parent.sentence;
+  search.step_tokens[s * search.state->beam_size + number] = {
+      chosen.word, parent.token, chosen.score, chosen.path_score, ends ? 1 : 0};
+  return (parent.token < 0 ? 0 : search.token_count[s]) + number;
+}
+
+/// The same for a sentence of a batch.
+__device__ std::int32_t keep_token(const SearchArrays& search, const LiveHypothesis& parent,
+                                   const Candidate& chosen, bool ends, std::int32_t number) {
+  const SearchState& state = *search.state;
+  const std::int32_t s = parent.sentence;
+  const std::int32_t slots = s * state.beam_size;
+  const std::int32_t token =
+      state.status.steps * state.sentences * state.beam_size + slots + number;
+  search.tokens[token] = {chosen.word, parent.token, chosen.score};
+  if (ends)
+    search.finished[slots + search.finished_count[s]++] = {s, token, parent.length + 1,
+                                                           chosen.path_score};
+  return token;
+}
+
 /// Appends a candidate as a token, and as a finished hypothesis or a survivor. Called by one
 /// thread.
 __device__ void take(const SearchArrays& search, const LiveHypothesis& parent,
@@ -122,23 +147,24 @@ __device__ void take(const SearchArrays& search, const LiveHypothesis& parent,
   const std::int32_t s = parent.sentence;
   const std::int32_t slots = s * state.beam_size;
   const std::int32_t length = parent.length + 1;
-  const std::int32_t token =
-      state.status.steps * state.sentences * state.beam_size + slots + taken.tokens++;
-  search.tokens[token] = {chosen.word, parent.token, chosen.score};
-  if (chosen.word == state.end_id || length >= search.length_limits[s])
-    search.finished[slots + search.finished_count[s]++] = {s, token, length, chosen.path_score};
-  else if (chosen.word >= state.vocabulary)
+  const bool ends = chosen.word == state.end_id || length >= search.length_limits[s];
+  const std::int32_t number = taken.tokens++;
+  const std::int32_t token = search.step_tokens
+                                 ? keep_step_token(search, parent, chosen, ends, number)
+                                 : keep_token(search, parent, chosen, ends, number);
+  if (ends) return;
+  if (chosen.word >= state.vocabulary)
     atomicMax(&state.status.unknown_word, chosen.word);
   else
     search.survivors[slots + taken.survivors++] = {s,   token,  chosen.word,
                                                    row, length, chosen.path_score};
 }
 
-/// Takes the best candidates of a sentence, one after the other. Returns the number of survivors.
-/// All lanes of the warp must call it; the first one writes.
-__device__ std::int32_t take_best(const SearchArrays& search, const SentenceRows& rows,
-                                  const RowsOf<float>& scores, const RowsOf<std::int32_t>& words,
-                                  Candidate* heads) {
+/// Takes the best candidates of a sentence, one after the other. All lanes of the warp must call
+/// it; the first one writes and counts.
+__device__ Taken take_best(const SearchArrays& search, const SentenceRows& rows,
+                           const RowsOf<float>& scores, const RowsOf<std::int32_t>& words,
+                           Candidate* heads) {
   const bool writes = threadIdx.x % kWarpSize == 0;
   const std::int32_t width = rows.live[0].token < 0 ? search.state->beam_size : rows.count;
   Taken taken;
@@ -156,7 +182,7 @@ __device__ std::int32_t take_best(const SearchArrays& search, const SentenceRows
     if (writes) heads[chosen.row] = next;
     __syncwarp();
   }
-  return taken.survivors;
+  return taken;
 }
 
 /// A block for each sentence.
@@ -166,7 +192,9 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   const std::int32_t first = search.live_begin[s];
   const SentenceRows rows{search.live + first, first, search.live_begin[s + 1] - first};
   if (rows.count == 0) {
-    if (threadIdx.x == 0) search.survivor_count[s] = 0;
+    if (threadIdx.x != 0) return;
+    search.survivor_count[s] = 0;
+    if (search.step_tokens) search.step_token_count[s] = 0;
     return;
   }
   auto* heads = dynamic_shared<Candidate>();
@@ -178,18 +206,24 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   }
   __syncthreads();
   if (warp != 0) return;
-  const std::int32_t survivors = take_best(search, rows, scores, words, heads);
-  if (threadIdx.x == 0) search.survivor_count[s] = survivors;
+  const bool is_first = rows.live[0].token < 0;
+  const Taken taken = take_best(search, rows, scores, words, heads);
+  if (threadIdx.x != 0) return;
+  search.survivor_count[s] = taken.survivors;
+  if (!search.step_tokens) return;
+  search.step_token_count[s] = taken.tokens;
+  search.token_count[s] = (is_first ? 0 : search.token_count[s]) + taken.tokens;
 }
 
-/// Live rows survive. Sentences with a new length limit restart with an initial hypothesis. A block
-/// for each sentence.
+/// Live rows survive. Sentences with a new length limit restart with an initial hypothesis; those
+/// with a limit below 0 end. A block for each sentence.
 __global__ void refill(SearchArrays search, const std::int32_t* length_limits) {
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= search.state->sentences) return;
   const bool begins = length_limits[s] > 0;
   const std::int32_t first = search.live_begin[s];
-  const std::int32_t count = begins ? 1 : search.live_begin[s + 1] - first;
+  const std::int32_t live = length_limits[s] < 0 ? 0 : search.live_begin[s + 1] - first;
+  const std::int32_t count = begins ? 1 : live;
   for (auto i = static_cast<std::int32_t>(threadIdx.x); i < count;
        i += static_cast<std::int32_t>(blockDim.x))
     search.survivors[s * search.state->beam_size + i] =

@@ -30,8 +30,18 @@ struct SearchState {
   std::int32_t suppressed = 0;  ///< number of suppressed words
 };
 
+/// A word that a step took, of sentences that come and go.
+struct StepToken {
+  std::int32_t word;
+  std::int32_t previous;  ///< number of the token before, within the sentence; -1: none
+  float score;
+  float path_score;
+  std::int32_t ends;  ///< 1: it ends its hypothesis
+};
+
 /// The arrays of a search. `survivors` and `finished` have beam_size slots for each sentence, and
-/// `tokens` as many for each sentence and step.
+/// `tokens` as many for each sentence and step. Of sentences that come and go, which may take any
+/// number of steps together, only the tokens of one step are kept.
 struct SearchArrays {
   SearchState* state;
   std::int32_t* length_limits;  ///< by sentence
@@ -43,14 +53,19 @@ struct SearchArrays {
   SearchRecord::Token* tokens;
   SearchRecord::Finished* finished;
   std::int32_t* finished_count;  ///< by sentence
+
+  // Of sentences that come and go, else null.
+  StepToken* step_tokens;          ///< of a step: beam_size slots for each sentence
+  std::int32_t* step_token_count;  ///< by sentence
+  std::int32_t* token_count;       ///< by sentence: tokens of all its steps
 };
 
-/// Sets the state and a live row for each sentence. The state is a kernel parameter, since an
-/// asynchronous copy could read it too late.
+/// Sets the state, and a live row for each sentence unless state.status.live_rows is 0. The state
+/// is a kernel parameter, since an asynchronous copy could read it too late.
 void launch_start_search(cudaStream_t stream, const SearchArrays& search, const SearchState& state);
 
 /// Between two steps: begins a new sentence, with a live row and this length limit, in each slot
-/// with length_limits[s] > 0.
+/// with length_limits[s] > 0, and ends the search of those with length_limits[s] < 0.
 void launch_refill(cudaStream_t stream, const SearchArrays& search,
                    const std::int32_t* length_limits, std::int32_t max_sentences);
 
