@@ -14,6 +14,8 @@ namespace {
 
 /// On a GPU a launch costs the same for one sentence as for many.
 constexpr std::size_t kGroupsOfPlaces = 16;
+/// Places are many on a GPU: their memory is that of the first batches.
+constexpr std::int64_t kWordsOnGpu = 32;
 
 LineSearches searches_of(const Translator::Impl& translator) {
   return {[&](const EncodedLine& line) { return translator.words_of(line); },
@@ -35,12 +37,15 @@ LineQueue::LineQueue(const Translator::Impl& translator, Size size)
       places_(size.places > 0 ? size.places : translator.first_bounds().sentences),
       waiting_(size.max_waiting > 0 ? size.max_waiting : places_ * lease_.searches().size(),
                lease_.searches().size()) {
-  const bool on_gpu = find_backend(translator.options().compile.backend).capabilities().needs_gpu;
-  for (const auto& search : lease_.searches())
-    start(*search, {.places = places_,
-                    .by_batch = !translator.has_places(*search),
-                    .together = on_gpu ? 1 + places_ / kGroupsOfPlaces : 1,
-                    .refill = size.refill});
+  QueueThread::Size each{.places = places_, .by_batch = false, .refill = size.refill};
+  if (find_backend(translator.options().compile.backend).capabilities().needs_gpu) {
+    each.together = 1 + places_ / kGroupsOfPlaces;
+    each.average_words = kWordsOnGpu;
+  }
+  for (const auto& search : lease_.searches()) {
+    each.by_batch = !translator.has_places(*search);
+    start(*search, each);
+  }
 }
 
 LineQueue::~LineQueue() { stop(); }

@@ -98,7 +98,7 @@ bool QueueThread::make_room_for(const QueuedLine& line) {
   const auto prefix = guide.empty() ? std::nullopt : std::optional(guide.prefix.size());
   const bool fits = words <= store_.source_words && prefix <= store_.prefix;
   if (fits && store_.source_words > 0) return true;
-  const std::int64_t usual = static_cast<std::int64_t>(size_.places) * kAverageWords;
+  const std::int64_t usual = static_cast<std::int64_t>(size_.places) * size_.average_words;
   try {
     open(std::max({usual, words, store_.source_words}), std::max(prefix, store_.prefix));
     return true;

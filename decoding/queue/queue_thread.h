@@ -41,6 +41,8 @@ class QueueThread {
     /// Places that have to be free before sentences begin beside others, so that they are encoded
     /// together.
     std::size_t together = 1;
+    /// The average length of a sentence in words, for which places have memory.
+    std::int64_t average_words = 64;
     Refill refill = Refill::at_once;
   };
 
@@ -51,9 +53,6 @@ class QueueThread {
   void run();
 
  private:
-  /// The average length of a sentence in words, for which places have memory.
-  static constexpr std::int64_t kAverageWords = 64;
-
   struct Running {
     std::int32_t place;
     std::shared_ptr<QueuedLine> line;

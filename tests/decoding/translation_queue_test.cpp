@@ -105,6 +105,35 @@ INSTANTIATE_TEST_SUITE_P(Models, Queue,
                                            Case{"transformer-pre", 2, 5, Refill::by_cost}),
                          [](const auto& test) { return std::to_string(test.index); });
 
+// With four places and groups of one, sentences arrive while others are searched on the device.
+TEST(QueueOfAGpu, GivesTheBytesOfOneLineAtATime) {
+  if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
+  for (const std::int32_t n_best : {1, 2}) {
+    TranslatorOptions options = options_for(1);
+    options.compile.backend = "cuda";
+    options.compile.cuda.deterministic = true;
+    options.max_length_factor = 1.5f;
+    options.n_best = n_best;
+    options.alignment = n_best > 1;  // searched on the host
+    const Translator translator(support::small_model(), options);
+    std::vector<std::string> lines = some_lines();
+    std::ranges::sort(lines, {}, &std::string::size);
+    lines.resize(8);
+    TranslationQueue queue(translator, {.places = 4});
+    std::vector<std::future<Translation>> results;
+    for (const std::string& line : lines) results.push_back(queue.submit(line));
+    queue.cancel(queue.submit(lines.back(), [](Translation&&, const std::exception_ptr&) {}));
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const Translation expected = translator.translate(lines[i]);
+      const Translation found = results[i].get();
+      EXPECT_EQ(found.text(), expected.text()) << i;
+      EXPECT_EQ(found.n_best[0].hypothesis.score, expected.n_best[0].hypothesis.score) << i;
+    }
+    queue.drain();
+    EXPECT_GT(queue.figures().sentence_steps, queue.figures().steps) << "none were together";
+  }
+}
+
 class OneThreadQueue : public ::testing::Test {
  protected:
   Translator translator_{support::small_model(), options_for(1)};

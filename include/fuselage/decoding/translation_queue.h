@@ -78,7 +78,8 @@ struct QueueFigures {
 /// begins when its thread has ended all others, with a larger one. So a line waits for the lines
 /// before it only.
 ///
-/// On back-ends without places (CUDA), lines that wait form a batch when a thread is idle.
+/// Where there are no places, as for samples and for shortlists on a GPU, lines that wait form a
+/// batch when a thread is idle.
 class TranslationQueue {
  public:
   /// Receives a translation, or the error in place of it: called once for each line, from a thread
