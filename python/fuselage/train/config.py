@@ -57,7 +57,10 @@ class Augmentation:
     """Other forms of pairs, as real text has them.
 
     joined: the share of lines that go on with one to three other lines of their text, drawn anew in
-        each epoch. The others are shares of pairs that are added again in another form.
+        each epoch.
+    renamed: the share of pairs that are added again with other names and numbers, if both sides
+        have the same.
+    The others are shares of pairs that are added again in another form.
     """
 
     without_final_punctuation: float = 0.0
@@ -65,6 +68,7 @@ class Augmentation:
     lower_case: float = 0.0
     joined: float = 0.0
     copied: float = 0.0
+    renamed: float = 0.0
 
 
 @dataclass

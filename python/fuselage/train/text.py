@@ -6,7 +6,7 @@ import gzip
 import io
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,8 +15,8 @@ import sentencepiece
 from fuselage import Error
 from fuselage.train.config import Augmentation, Cleaning, Text
 from fuselage.train.encoded import Encoded
+from fuselage.train.renaming import Pair, Renaming
 
-Pair = tuple[str, str]
 _FINAL = re.compile(r"[.!?…]+$")
 
 
@@ -111,10 +111,15 @@ def train_vocabulary(texts: Iterable[Text], size: int, path: Path, seed: int) ->
     partial.replace(path)
 
 
-def other_forms(pairs: Iterable[Pair], augment: Augmentation, seed: int) -> Iterator[Pair]:
-    """Give further pairs: capitals, lower case, no full stop, copies."""
+def other_forms(pairs: Sequence[Pair], augment: Augmentation, seed: int) -> Iterator[Pair]:
+    """Give further pairs: capitals, lower case, no full stop, other names, copies."""
     chance = random.Random(seed)
+    renaming = Renaming(pairs if augment.renamed else (), seed)
     for source, target in pairs:
+        if augment.renamed and chance.random() < augment.renamed:
+            renamed = renaming.of((source, target))
+            if renamed:
+                yield renamed
         if chance.random() < augment.upper_case:
             yield source.upper(), target.upper().replace("ẞ", "SS")
         if chance.random() < augment.lower_case:
@@ -141,7 +146,7 @@ def encode(
     """Read, complete and clean a text. Raises Error as read_pairs(), and if nothing remains."""
     pairs = list(read_pairs(text))
     if augment is not None:
-        pairs += other_forms(pairs, augment, seed)
+        pairs += list(other_forms(pairs, augment, seed))
     source = pieces.encode([pair[0] for pair in pairs])
     target = pieces.encode([pair[1] for pair in pairs])
     kept = [i for i in range(len(pairs)) if is_clean(source[i], target[i], clean)]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import subprocess
 import sys
 import time
@@ -216,6 +217,23 @@ def test_other_forms_keep_both_sides_alike() -> None:
     assert ("A MAN.", "EIN MANN.") in forms and ("a man.", "Ein Mann.") in forms
     assert ("A man", "Ein Mann") in forms and ("Go", "Geh") in forms
     assert ("Ein Mann.", "Ein Mann.") in forms
+
+
+def test_renamed_pairs_have_other_names_and_numbers_on_both_sides() -> None:
+    pairs = [
+        ("I met Tom in Boston.", "Ich habe Tom in Boston getroffen."),
+        ("Tom has 15 books.", "Tom hat 15 Bücher."),
+        ("In the end it was Mary's.", "In der Tat war es Marys."),
+    ]
+    forms = list(other_forms(pairs * 20, Augmentation(renamed=1), 1))
+    assert len(forms) == 40
+    for source, target in forms[::2]:
+        first, second = re.fullmatch(r"I met (\S+) in (\S+)\.", source).groups()  # type: ignore[union-attr]
+        assert target == f"Ich habe {first} in {second} getroffen."
+    for source, target in forms[1::2]:
+        name, number = re.fullmatch(r"(\S+) has ([1-9]\d) books\.", source).groups()  # type: ignore[union-attr]
+        assert target == f"{name} hat {number} Bücher."
+    assert len(set(forms)) > 30
 
 
 def test_batches_have_every_pair_as_often_as_its_weight(folder: Path) -> None:
