@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/split.h"
 
@@ -45,10 +46,11 @@ class FieldFinder : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     if (depth_ != 1) return true;
     is_field_ = name == field_;
-    if (is_field_ && kind) throw Error(fmt::format("the object has '{}' twice", field_));
+    if (is_field_ && kind) throw Error(fmt::format("the object has {} twice", in_quotes(field_)));
     if (name == added_)
-      throw Error(fmt::format(
-          "the object has a field '{}' already; give the translation another name", added_));
+      throw Error(
+          fmt::format("the object has a field {} already; give the translation another name",
+                      in_quotes(added_)));
     return true;
   }
   bool parse_error(std::size_t position, const std::string&,
@@ -129,8 +131,9 @@ class TextLines {
 JsonRecords::JsonRecords(std::string field, std::string added, ReadPage read_page)
     : field_(std::move(field)), added_(std::move(added)), read_page_(std::move(read_page)) {
   if (field_ == added_)
-    throw Error(fmt::format(
-        "the translation of the field '{}' cannot have the same name; give it another", field_));
+    throw Error(
+        fmt::format("the translation of the field {} cannot have the same name; give it another",
+                    in_quotes(field_)));
 }
 
 Record JsonRecords::read(std::string row, std::size_t) const {
@@ -142,10 +145,12 @@ Record JsonRecords::read(std::string row, std::size_t) const {
   if (found.top != "an object")
     throw Error(fmt::format("the line is {}, but an object is needed", found.top));
   if (!found.kind)
-    throw Error(fmt::format("the object has no field '{}', which is to be translated", field_));
+    throw Error(
+        fmt::format("the object has no field {}, which is to be translated", in_quotes(field_)));
   if (found.kind == "null") return untranslated_row(with_member(row, added_, "null"));
   if (found.kind != "a text")
-    throw Error(fmt::format("the field '{}' is {}, but a text is translated", field_, *found.kind));
+    throw Error(fmt::format("the field {} is {}, but a text is translated", in_quotes(field_),
+                            *found.kind));
   if (read_page_) return record_of_page(std::move(row), std::move(found.text));
   TextLines text(std::move(found.text));
   Record record{.lines = text.lines(), .joined = {}};
