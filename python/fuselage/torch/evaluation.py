@@ -10,6 +10,7 @@ from torch import Tensor
 from fuselage import Error
 from fuselage.structure import Node, RowMap, Structure
 from fuselage.torch.forms import apply_form
+from fuselage.torch.fusion import Fused
 from fuselage.torch.iterations import Iterations
 from fuselage.torch.plan import Loop, Step
 from fuselage.torch.rows import Rows, read_path
@@ -35,13 +36,24 @@ class Evaluation:
         """Give the type of numbers of the module's parameters."""
         return next(iter(self.leaves.values())).dtype if self.leaves else torch.get_default_dtype()
 
-    def run(self, plan: Sequence[Step]) -> None:
+    def run(self, plan: Sequence[Step | Fused]) -> None:
         """Compute the values of the plan's nodes."""
         for step in plan:
             if isinstance(step, Loop):
                 self._run_loop(step)
+            elif isinstance(step, Node):
+                self.compute(step)
             else:
-                self._set(step, self._compute(step))
+                step.run(self)
+
+    def compute(self, node: Node) -> None:
+        """Compute the value of a node."""
+        self.set(node, self._compute(node))
+
+    def set(self, node: Node, result: Tensor) -> None:
+        """Set the value of a node."""
+        value = self.structure.values[node.results[0]]
+        self.values[node.results[0]] = self.change(value.name, result) if value.name else result
 
     # --- The context of forms ---
 
@@ -101,10 +113,6 @@ class Evaluation:
             raise Error(f"torch: there is no input '{name}'")
         given = self.rows.inputs[name]
         return given if isinstance(given, Tensor) else given.values
-
-    def _set(self, node: Node, result: Tensor) -> None:
-        value = self.structure.values[node.results[0]]
-        self.values[node.results[0]] = self.change(value.name, result) if value.name else result
 
     # --- Loops ---
 
@@ -182,7 +190,7 @@ class Evaluation:
                     if result == following and mask is None
                     else a * before + b
                 )
-                self._set(node, value)
+                self.set(node, value)
 
     def _aligned(self, value: int, node: Node) -> Tensor:
         """Give an operand from outside, with the dimensions of the node's rows."""

@@ -184,6 +184,8 @@ def _log_sum_exp(context: Context, node: Node, operands: list[Tensor]) -> Tensor
 @_form("layer_norm")
 def _layer_norm(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
     x, gain, *bias = operands
+    if gain.shape == x.shape[-1:] and all(each.shape == gain.shape for each in bias):
+        return functional.layer_norm(x, gain.shape, gain, *bias, eps=node.attributes["epsilon"])
     normal = functional.layer_norm(x, x.shape[-1:], eps=node.attributes["epsilon"]) * gain
     return normal + bias[0] if bias else normal
 

@@ -14,6 +14,7 @@ from fuselage import Error
 from fuselage.structure import Node, Structure
 from fuselage.torch.evaluation import Evaluation
 from fuselage.torch.forms import form_of
+from fuselage.torch.fusion import Fused, fuse
 from fuselage.torch.plan import Step, make_plan
 from fuselage.torch.rows import Padded, Rows
 
@@ -53,7 +54,7 @@ class Module(nn.Module):
         super().__init__()
         self.structure = graph if isinstance(graph, Structure) else Structure.of(graph)
         self.dropout = dict(dropout or {})
-        self._plans: dict[tuple[str, ...], list[Step]] = {}
+        self._plans: dict[tuple[str, ...], list[Step | Fused]] = {}
         for name, tensor in self._initial(weights, init or {}).items():
             self.register_parameter(_key(name), nn.Parameter(tensor))
 
@@ -71,7 +72,8 @@ class Module(nn.Module):
         """
         names = tuple(self.structure.outputs if outputs is None else outputs)
         if names not in self._plans:
-            self._plans[names] = self._checked(make_plan(self.structure, names))
+            plan = self._checked(make_plan(self.structure, names))
+            self._plans[names] = fuse(plan, self.structure, names, self._is_dropped)
         first = next(self.parameters(), None)
         device = torch.device("cpu") if first is None else first.device
         rows = Rows(self.structure, {n: self._padded(each, device) for n, each in inputs.items()})
@@ -174,6 +176,9 @@ class Module(nn.Module):
             if fnmatch.fnmatchcase(name, pattern):
                 return nn.functional.dropout(tensor, share)
         return tensor
+
+    def _is_dropped(self, name: str) -> bool:
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.dropout)
 
     def _checked(self, plan: list[Step]) -> list[Step]:
         without = []

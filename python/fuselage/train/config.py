@@ -89,6 +89,7 @@ class Optimization:
 
     batch_tokens: padded target words of a batch; accumulate: batches of an update.
     average: the factor of exponential averaging of the weights; 0: none.
+    cooldown: the share of the updates, the last ones, in which the rate falls to 0 in a line.
     precision: fp32, or bf16 for products, with weights in fp32.
     """
 
@@ -98,6 +99,7 @@ class Optimization:
     accumulate: int = 1
     learning_rate: float = 1e-3
     warmup: int = 1000
+    cooldown: float = 0.0
     beta1: float = 0.9
     beta2: float = 0.98
     weight_decay: float = 0.0
@@ -223,6 +225,10 @@ def _check(config: Config, where: str) -> None:
     for key, value, least in bounds:
         if value < least:
             raise Error(f"{where}: 'training.{key}' is {value}, expected at least {least}")
+    if not 0 <= config.training.cooldown <= 1:
+        raise Error(
+            f"{where}: 'training.cooldown' is {config.training.cooldown}, expected a share from 0 to 1"
+        )
 
 
 def to_values(config: Any) -> Any:

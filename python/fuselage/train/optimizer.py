@@ -9,8 +9,11 @@ from fuselage.train.config import Optimization
 
 
 def learning_rate(update: int, settings: Optimization) -> float:
-    """Give the rate of an update, from 1: linear warm-up, then the inverse square root."""
-    return settings.learning_rate * min(update / settings.warmup, (settings.warmup / update) ** 0.5)
+    """Give the rate of an update, from 1: linear warm-up, the inverse square root, a linear end."""
+    rate = settings.learning_rate * min(update / settings.warmup, (settings.warmup / update) ** 0.5)
+    last = settings.cooldown * settings.updates
+    left = settings.updates + 1 - update
+    return rate * left / last if left < last else rate
 
 
 class Optimizer:
@@ -26,7 +29,7 @@ class Optimizer:
             betas=(settings.beta1, settings.beta2),
             eps=1e-9,
             weight_decay=settings.weight_decay,
-            fused=next(iter(self.parameters.values())).is_cuda,
+            fused=True,
         )
         self.averages = {n: p.detach().clone() for n, p in self.parameters.items()}
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 from fuselage.train.batches import Texts, make_batch
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
-from fuselage.train.config import Augmentation, Text, read_config
+from fuselage.train.config import Augmentation, Optimization, Text, read_config
+from fuselage.train.optimizer import learning_rate
 from fuselage.train.text import other_forms, read_pairs
 
 CONFIG = {
@@ -282,6 +283,17 @@ def test_a_batch_reads_the_word_before_and_predicts_the_end() -> None:
     assert batch.previous.values.tolist() == [[-1, 8, -1], [-1, 9, 10]]
     assert batch.target.tolist() == [[8, 0, -100], [9, 10, 0]]
     assert batch.words == 5
+
+
+def test_the_learning_rate_rises_falls_and_ends_at_zero() -> None:
+    settings = Optimization(updates=1000, warmup=100, learning_rate=0.01, cooldown=0.2)
+    rates = [learning_rate(update, settings) for update in range(1, 1001)]
+    assert rates[49] == pytest.approx(0.005)
+    assert rates[399] == pytest.approx(0.005)
+    assert rates[900] == pytest.approx(0.5 * 0.01 * (100 / 901) ** 0.5)
+    assert 0 < rates[999] < 1e-4
+    settings.cooldown = 0
+    assert learning_rate(1000, settings) == pytest.approx(0.01 * 0.1**0.5)
 
 
 def test_the_configurations_of_the_repository_can_be_read() -> None:
