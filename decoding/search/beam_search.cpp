@@ -362,7 +362,8 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may
         !is_short && (sentence.terms.empty() || sentence.terms.all_met(states_[row]));
     const auto row_scores = scores.row(static_cast<std::int64_t>(row));
     const auto row_words = words.row(static_cast<std::int64_t>(row));
-    for (std::size_t i = 0; i < counted; ++i)
+    // A row may have fewer, of a small vocabulary or where words are drawn.
+    for (std::size_t i = 0; i < std::min(counted, row_words.size()); ++i)
       if (row_words[i] >= 0 && !suppressed(row_words[i]) &&
           (may_end || row_words[i] != options_.end_id))
         candidates_.push_back({live_[row].path_score + row_scores[i], row_scores[i],
