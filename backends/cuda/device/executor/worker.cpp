@@ -131,10 +131,9 @@ class CudaWorker : public Worker {
       stream_.synchronize();
       graphs_.clear();
       place_search_.reset();
-      place_search_.emplace(frame_, limits_, settings, stream_, [this](std::int32_t hypotheses) {
-        use_device(device_);
-        run_step(SearchOn::device, hypotheses);
-      });
+      place_search_.emplace(
+          frame_, limits_, settings, device_, stream_,
+          [this](std::int32_t hypotheses) { run_step(SearchOn::device, hypotheses); });
     });
     return &*place_search_;
   }

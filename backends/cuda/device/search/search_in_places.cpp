@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/cuda/device/runtime/device.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 
 SearchInPlaces::SearchInPlaces(const RowFrame& frame, const PlaceLimits& limits,
-                               const SearchSettings& settings, const Stream& stream, Step step)
+                               const SearchSettings& settings, int device, const Stream& stream,
+                               Step step)
     : frame_(frame),
       settings_(settings),
+      device_(device),
       stream_(stream),
       run_step_(std::move(step)),
       search_(frame.graph()),
@@ -30,6 +33,7 @@ SearchInPlaces::SearchInPlaces(const RowFrame& frame, const PlaceLimits& limits,
 
 void SearchInPlaces::begin(std::span<const std::int32_t> places,
                            std::span<const std::int32_t> length_limits) {
+  use_device(device_);
   for (std::size_t i = 0; i < places.size(); ++i) {
     tables_.take_words(places[i], std::int64_t{settings_.beam_size} * length_limits[i]);
     Place& place = at(places[i]);
@@ -62,6 +66,7 @@ std::int32_t SearchInPlaces::bound(const Place& place) const {
 }
 
 std::span<const std::int32_t> SearchInPlaces::step() {
+  use_device(device_);
   ended_.clear();
   std::int32_t hypotheses = 0;
   for (const std::int32_t place : running_) hypotheses += bound(at(place));
@@ -106,6 +111,7 @@ const SearchRecord& SearchInPlaces::record(std::int32_t place) const {
 
 void SearchInPlaces::drop(std::int32_t place) {
   if (!at(place).runs) return;
+  use_device(device_);
   at(place).runs = false;
   std::erase(running_, place);
   constexpr std::int32_t kEnds = -1;

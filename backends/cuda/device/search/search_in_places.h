@@ -22,10 +22,11 @@ class SearchInPlaces : public PlaceSearch {
   /// Enqueues a step with at most `hypotheses` live hypotheses.
   using Step = std::function<void(std::int32_t hypotheses)>;
 
-  /// `frame` is an open store of `limits`, those of PlaceTables::with_pages(). Reserves memory; all
+  /// `frame` is an open store of `limits`, those of PlaceTables::with_pages(), on the device of
+  /// this number, which is the current one here; `step` may rely on that too. Reserves memory; all
   /// streams must be idle. Throws OutOfMemory.
   SearchInPlaces(const RowFrame& frame, const PlaceLimits& limits, const SearchSettings& settings,
-                 const Stream& stream, Step step);
+                 int device, const Stream& stream, Step step);
 
   void begin(std::span<const std::int32_t> places,
              std::span<const std::int32_t> length_limits) override;
@@ -59,6 +60,7 @@ class SearchInPlaces : public PlaceSearch {
 
   const RowFrame& frame_;
   const SearchSettings settings_;
+  const int device_;
   const Stream& stream_;
   Step run_step_;
   DeviceSearch search_;
