@@ -50,7 +50,10 @@ bool write_all(int fd, std::string_view bytes, std::uint64_t& count) {
 }  // namespace
 
 ResumableFile::ResumableFile(std::string path, Options options)
-    : path_(std::move(path)), options_(std::move(options)) {}
+    : path_(std::move(path)), options_(std::move(options)) {
+  // As a journal has them: JSON has no invalid UTF-8.
+  options_.facts = parse_journal(print_journal({.facts = options_.facts, .state = {}})).facts;
+}
 
 ResumableFile::~ResumableFile() = default;
 
