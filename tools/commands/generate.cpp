@@ -58,9 +58,29 @@ GenerateCommand::GenerateCommand()
   add_search_options();
   common_.add_running_to(options());
   // Accepts configurations for translating.
-  options().pass_over({"alignment", "constraints", "coverage-penalty", "force-decode", "html",
-                       "max-length-factor", "replace-unknowns", "shortlist", "skip-cost",
-                       "terminology", "text", "text-language", "through"});
+  options().pass_over({"alignment",
+                       "added-field",
+                       "checkpoint-seconds",
+                       "jsonl",
+                       "keep-bad-rows",
+                       "output-folder",
+                       "price-per-hour",
+                       "progress-seconds",
+                       "resume",
+                       "shard",
+                       "tsv",
+                       "constraints",
+                       "coverage-penalty",
+                       "force-decode",
+                       "html",
+                       "max-length-factor",
+                       "replace-unknowns",
+                       "shortlist",
+                       "skip-cost",
+                       "terminology",
+                       "text",
+                       "text-language",
+                       "through"});
 }
 
 void GenerateCommand::add_search_options() {

@@ -91,6 +91,16 @@ ScoreCommand::ScoreCommand()
   common_.add_running_to(options());
   // Accepts configurations for translating, whose n-best is another one.
   options().pass_over({"allow-special",
+                       "added-field",
+                       "checkpoint-seconds",
+                       "jsonl",
+                       "keep-bad-rows",
+                       "output-folder",
+                       "price-per-hour",
+                       "progress-seconds",
+                       "resume",
+                       "shard",
+                       "tsv",
                        "allow-unk",
                        "beam-size",
                        "constraints",

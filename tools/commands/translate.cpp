@@ -230,7 +230,7 @@ int TranslateCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
   if (!corpus_.has_fields()) pages_.expect_fitting(format_, translator_, inputs_);
-  corpus_.expect_fitting(options(), format_, translator_, pages_, inputs_);
+  corpus_.expect_fitting(options(), format_, translator_, pages_, inputs_, common_.output);
 
   Model model = load();
   finish();

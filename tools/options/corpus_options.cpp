@@ -83,7 +83,8 @@ std::string CorpusCommandOptions::output_of(const std::string& input) const {
 void CorpusCommandOptions::expect_fitting(Options& options, const OutputFormat& format,
                                           const TranslatorOptions& translator,
                                           const PageCommandOptions& pages,
-                                          const std::vector<std::string>& inputs) const {
+                                          const std::vector<std::string>& inputs,
+                                          const std::string& output) const {
   if (has_fields()) {
     expect_lines(format, translator, tsv.empty() ? "--jsonl" : "--tsv");
     if (pages.html || (pages.text && !tsv.empty()))
@@ -98,7 +99,9 @@ void CorpusCommandOptions::expect_fitting(Options& options, const OutputFormat& 
         throw Error(fmt::format("{} is for lines, and {} takes one document; leave one of them out",
                                 name, pages.html ? "--html" : "--text"));
   }
-  if (resume && folder.empty() && !options.given("--output"))
+  if (has_fields() && !pages.text && !pages.language.empty())
+    throw Error("--text-language is for sentences; add --text, or leave it out");
+  if (resume && folder.empty() && (output == "-" || output == "stdout"))
     throw Error("--resume goes on with a file; give one with -o, or a folder with --output-folder");
   if (is_job() && options.given("--shortlist-union"))
     throw Error(

@@ -37,7 +37,7 @@ struct CorpusCommandOptions {
   /// Throws Error for options that contradict each other.
   void expect_fitting(Options& options, const OutputFormat& format,
                       const TranslatorOptions& translator, const PageCommandOptions& pages,
-                      const std::vector<std::string>& inputs) const;
+                      const std::vector<std::string>& inputs, const std::string& output) const;
 };
 
 }  // namespace fuselage
