@@ -58,29 +58,29 @@ GenerateCommand::GenerateCommand()
   add_search_options();
   common_.add_running_to(options());
   // Accepts configurations for translating.
-  options().pass_over({"alignment",
-                       "added-field",
+  options().pass_over({"added-field",
+                       "alignment",
                        "checkpoint-seconds",
-                       "jsonl",
-                       "keep-bad-rows",
-                       "output-folder",
-                       "price-per-hour",
-                       "progress-seconds",
-                       "resume",
-                       "shard",
-                       "tsv",
                        "constraints",
                        "coverage-penalty",
                        "force-decode",
                        "html",
+                       "jsonl",
+                       "keep-bad-rows",
                        "max-length-factor",
+                       "output-folder",
+                       "price-per-hour",
+                       "progress-seconds",
                        "replace-unknowns",
+                       "resume",
+                       "shard",
                        "shortlist",
                        "skip-cost",
                        "terminology",
                        "text",
                        "text-language",
-                       "through"});
+                       "through",
+                       "tsv"});
 }
 
 void GenerateCommand::add_search_options() {
