@@ -37,6 +37,7 @@ bool RowReader::next(std::string& row) {
       file_.reset();
       if (begun && !(begins_file() && row == kByteOrderMark)) break;
       begun = false;
+      row.clear();
       continue;
     }
     if (!std::exchange(begun, true)) ++row_of_file_;
