@@ -243,7 +243,11 @@ class _HalfProduct(torch.autograd.Function):
             to_x = torch.mm(flat, matrix.transpose(0, 1)).to(of_x)
             to_x = to_x.reshape(*gradient.shape[:-1], matrix.shape[0])
         if ctx.needs_input_grad[1]:
-            to_weight = torch.mm(rows.transpose(0, 1), flat).to(of_weight)
+            # The narrow side is cheap to turn, and a product with it then twice as fast.
+            turned = rows.transpose(0, 1)
+            if rows.shape[1] <= flat.shape[1]:
+                turned = turned.contiguous()
+            to_weight = torch.mm(turned, flat).to(of_weight)
         if of_bias is not None and ctx.needs_input_grad[2]:
             to_bias = torch.mm(flat.new_ones(1, len(flat)), flat)[0].to(of_bias)
         return to_x, to_weight, to_bias

@@ -227,7 +227,7 @@ def _check(config: Config, where: str) -> None:
             raise Error(f"{where}: 'training.{key}' is {value}, expected at least {least}")
     if not 0 <= config.training.cooldown <= 1:
         raise Error(
-            f"{where}: 'training.cooldown' is {config.training.cooldown}, expected a share from 0 to 1"
+            f"{where}: 'training.cooldown' is {config.training.cooldown}, not a share of 0 to 1"
         )
 
 

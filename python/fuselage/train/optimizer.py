@@ -13,7 +13,7 @@ def learning_rate(update: int, settings: Optimization) -> float:
     rate = settings.learning_rate * min(update / settings.warmup, (settings.warmup / update) ** 0.5)
     last = settings.cooldown * settings.updates
     left = settings.updates + 1 - update
-    return rate * left / last if left < last else rate
+    return rate * max(left, 0) / last if left < last and last > 0 else rate
 
 
 class Optimizer:

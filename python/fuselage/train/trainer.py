@@ -186,9 +186,9 @@ class Trainer:
         total = 0.0
         for batch in batches:
             scores = self._forward(batch)
-            loss = cross_entropy(scores, batch.target.to(self.device), smoothing)
-            (loss / words).backward()
-            total += float(loss.detach())
+            loss = cross_entropy(scores, batch.target.to(self.device), smoothing, 1 / words)
+            loss.backward()
+            total += words * float(loss.detach())
         if not np.isfinite(total):
             raise Error(
                 f"the loss is {total} at update {self.optimizer.update + 1}; lower the learning "

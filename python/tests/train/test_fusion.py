@@ -76,3 +76,8 @@ def test_cross_entropy_is_torchs(smoothing: float, dtype: torch.dtype) -> None:
     (loss / 3).backward()
     (reference / 3).backward()
     torch.testing.assert_close(found.grad, expected.grad)
+    again = values.clone().requires_grad_()
+    third = cross_entropy(again, target, smoothing, 1 / 3)
+    torch.testing.assert_close(third, reference / 3)
+    third.backward()
+    torch.testing.assert_close(again.grad, expected.grad)
