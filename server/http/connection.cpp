@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace fuselage {
 namespace {
@@ -77,8 +78,27 @@ bool Connection::is_connected() const {
 
 void Connection::stop_reading() const { ::shutdown(socket_, SHUT_RD); }
 
+void Connection::end_sending() const { ::shutdown(socket_, SHUT_WR); }
+
+bool Connection::drop_input() {
+  const ssize_t count = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool Connection::receive() {
+  if (end_ == buffer_.size()) return true;
+  const ssize_t count = ::recv(socket_, buffer_.data() + end_, buffer_.size() - end_, MSG_DONTWAIT);
+  if (count > 0) end_ += static_cast<std::size_t>(count);
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool Connection::has_head() const {
+  const std::string_view come(buffer_.data() + begin_, end_ - begin_);
+  return end_ == buffer_.size() || come.find("\r\n\r\n") != std::string_view::npos;
+}
+
 void Connection::finish() {
-  ::shutdown(socket_, SHUT_WR);
+  end_sending();
   const auto until = Clock::now() + kFarewell;
   while (wait(POLLIN, std::chrono::ceil<milliseconds>(until - Clock::now())) &&
          ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT) > 0)

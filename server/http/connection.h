@@ -45,6 +45,19 @@ class Connection : public httplib::Stream {
   /// be sending.
   void finish();
 
+  /// Without waiting, reads what has come; false: nothing more can come.
+  bool receive();
+  /// Whether the head of a request is there, or more than there is room for.
+  bool has_head() const;
+  /// The last byte of the last reply: the client is told, and may end.
+  void end_sending() const;
+  /// Without waiting, drops what has come; false: the client has ended.
+  bool drop_input();
+
+  /// There is no thread for this connection: only what is answered at once is.
+  void set_crowded() { crowded_ = true; }
+  bool is_crowded() const { return crowded_; }
+
   const std::string& client() const { return address_; }
 
   bool is_readable() const override;
@@ -68,7 +81,7 @@ class Connection : public httplib::Stream {
   std::size_t begin_ = 0, end_ = 0;  ///< of what is buffered
   std::size_t bytes_left_ = 0;
   Clock::time_point began_ = {}, deadline_ = {};
-  bool timed_out_ = false, too_large_ = false, ends_ = false;
+  bool timed_out_ = false, too_large_ = false, ends_ = false, crowded_ = false;
 };
 
 }  // namespace fuselage

@@ -28,19 +28,19 @@ void ConnectionThreads::join_ended(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-bool ConnectionThreads::wait_for_place() {
+bool ConnectionThreads::make_place() {
   std::unique_lock lock(mutex_);
   join_ended(lock);
-  while (entries_.size() >= most_ && !stopped_) {
-    const auto waiting = std::ranges::find_if(entries_, &Entry::waiting);
-    if (waiting != entries_.end()) {
-      waiting->connection->stop_reading();
-      waiting->waiting = false;
-    }
-    changed_.wait(lock);
-    join_ended(lock);
-  }
-  return !stopped_;
+  const auto staying = static_cast<std::size_t>(
+      std::ranges::count_if(entries_, [](const Entry& entry) { return !entry.leaving; }));
+  if (staying < most_) return true;
+  const auto waiting = std::ranges::find_if(entries_, &Entry::waiting);
+  // A connection takes a moment to leave.
+  if (waiting == entries_.end() || entries_.size() >= 2 * most_) return false;
+  waiting->connection->stop_reading();
+  waiting->waiting = false;
+  waiting->leaving = true;
+  return true;
 }
 
 void ConnectionThreads::start(std::unique_ptr<Connection> connection,
@@ -68,8 +68,6 @@ bool ConnectionThreads::set_waiting(const Connection& connection, bool waiting) 
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_)
     if (entry.connection.get() == &connection) entry.waiting = waiting;
-  // It may be what another connection waits for.
-  if (waiting && entries_.size() >= most_) changed_.notify_all();
   return !stopped_;
 }
 

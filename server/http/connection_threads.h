@@ -13,14 +13,15 @@
 namespace fuselage {
 
 /// The threads of connections, one each, of which there are at most so many. Where all are taken, a
-/// new connection takes the place of one that waits between two requests, or waits itself.
+/// new connection takes the place of one that waits between two requests.
 class ConnectionThreads {
  public:
   explicit ConnectionThreads(std::size_t most) : most_(most) {}
   ~ConnectionThreads();
 
-  /// Waits for a place; false: stop() was called.
-  bool wait_for_place();
+  /// Whether there is a place for a new connection. One that waits between two requests ends to
+  /// make room.
+  bool make_place();
   /// Runs `serve` for the connection on a thread of its own.
   void start(std::unique_ptr<Connection> connection, std::function<void(Connection&)> serve);
 
@@ -38,7 +39,7 @@ class ConnectionThreads {
   struct Entry {
     std::unique_ptr<Connection> connection;
     std::thread thread;
-    bool waiting = false, ended = false;
+    bool waiting = false, leaving = false, ended = false;
   };
 
   void join_ended(std::unique_lock<std::mutex>& lock);

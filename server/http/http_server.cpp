@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "server/http/connection.h"
 #include "server/http/connection_threads.h"
+#include "server/http/crowd.h"
 #include "server/http/listening_socket.h"
 #include "server/http/reply_json.h"
 
@@ -25,9 +27,19 @@ constexpr int kRequestsOfConnection = 1000;
 /// How long an ending server waits for the first request of a connection.
 constexpr milliseconds kStopGrace{1000};
 constexpr milliseconds kSlice{100};
+/// How long a request whose head has come may hold the thread that many connections share.
+constexpr milliseconds kAtOnce{20};
 
 /// The connection that this thread serves: httplib has no place for it in a request.
 thread_local Connection* current_connection = nullptr;
+
+/// Many systems let a program have 1024 descriptors unless it asks for more.
+void ask_for_descriptors(std::size_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  limit.rlim_cur = std::min<rlim_t>(count, limit.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 std::string media_type(const std::string& content_type) {
   std::string type = content_type.substr(0, content_type.find(';'));
@@ -75,7 +87,10 @@ class HttpServer::Impl : private httplib::Server {
         routes_(std::move(routes)),
         observe_(std::move(observe)),
         listening_(options_.host, options_.port),
-        threads_(options_.max_connections) {
+        threads_(options_.max_connections),
+        crowd_(options_.request_timeout,
+               [this](std::unique_ptr<Connection>& connection) { serve_at_once(connection); }) {
+    ask_for_descriptors(2 * options_.max_connections + 2048);
     // httplib ends the replies of a server whose socket is invalid.
     svr_sock_ = listening_.descriptor();
     // It tells clients of these.
@@ -88,12 +103,14 @@ class HttpServer::Impl : private httplib::Server {
   std::size_t connections() const { return threads_.count(); }
 
   void run() {
-    while (threads_.wait_for_place()) {
-      const int socket = listening_.accept();
-      if (socket < 0) break;
-      threads_.start(std::make_unique<Connection>(socket, options_.write_timeout),
-                     [this](Connection& connection) { serve(connection); });
+    for (int socket = listening_.accept(); socket >= 0; socket = listening_.accept()) {
+      auto connection = std::make_unique<Connection>(socket, options_.write_timeout);
+      if (threads_.make_place())
+        start(std::move(connection));
+      else
+        crowd_.add(std::move(connection));
     }
+    crowd_.stop();
     threads_.wait_for_end();
   }
 
@@ -124,6 +141,22 @@ class HttpServer::Impl : private httplib::Server {
     set_logger([this](const httplib::Request& request, const httplib::Response& response) {
       observe(request, response);
     });
+  }
+
+  void start(std::unique_ptr<Connection> connection) {
+    threads_.start(std::move(connection), [this](Connection& served) { serve(served); });
+  }
+
+  /// A connection beyond those that have threads: it gets one if there is a place now.
+  void serve_at_once(std::unique_ptr<Connection>& connection) {
+    if (threads_.make_place()) return start(std::move(connection));
+    current_connection = connection.get();
+    connection->set_crowded();
+    connection->begin_request(kMaxHead, kAtOnce);
+    bool closed = false;
+    process_request(*connection, /*close_connection=*/true, closed,
+                    [](httplib::Request& read) { read.ranges.clear(); });
+    current_connection = nullptr;
   }
 
   void serve(Connection& connection) {
@@ -205,10 +238,15 @@ class HttpServer::Impl : private httplib::Server {
         request.has_header("Transfer-Encoding") ||
         (request.has_header("Content-Length") && request.get_header_value("Content-Length") != "0");
     const bool framed = is_framed(request);
-    if (route != nullptr && route->method == "POST" && has_body && framed && !is_too_large(request))
+    if (route != nullptr && route->method == "POST" && has_body && framed &&
+        !is_too_large(request) && !current_connection->is_crowded())
       return HandlerResponse::Unhandled;
     if (has_body) end_after(response);
-    if (!framed)
+    if (current_connection->is_crowded() && (route == nullptr || !route->at_once))
+      refuse(
+          HttpError(429, "Slowdown: the server has too many connections", {{"Retry-After", "1"}}),
+          response);
+    else if (!framed)
       response.status = 400;
     else if (allowed == "OPTIONS")
       response.status = 404;
@@ -335,6 +373,7 @@ class HttpServer::Impl : private httplib::Server {
   Observer observe_;
   ListeningSocket listening_;
   ConnectionThreads threads_;
+  Crowd crowd_;
 };
 
 HttpServer::HttpServer(HttpOptions options, std::vector<HttpRoute> routes, Observer observe)

@@ -14,7 +14,7 @@ namespace fuselage {
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 5000;                                    ///< 0: any free one
-  std::size_t max_connections = 64;                   ///< each has a thread
+  std::size_t max_connections = 1024;                 ///< each has a thread
   std::size_t max_body = std::size_t{1} << 20;        ///< bytes of a request, after decompression
   std::chrono::milliseconds request_timeout{10'000};  ///< in which a request has to arrive
   std::chrono::milliseconds idle_timeout{10'000};     ///< between the requests of a connection
@@ -34,7 +34,8 @@ struct HttpExchange {
 };
 
 /// An HTTP/1.1 server with a thread for each connection. Refuses requests that are too large, too
-/// slow or malformed by itself, with a JSON object {"error": …}.
+/// slow or malformed by itself, with a JSON object {"error": …}, and those of more connections than
+/// there may be threads, but for routes that are answered at once.
 class HttpServer {
  public:
   using Observer = std::function<void(const HttpExchange&)>;

@@ -54,6 +54,8 @@ class HttpError : public Error {
 struct HttpRoute {
   std::string method, path;
   std::function<HttpReply(const HttpRequest&)> handle;
+  /// A GET that is answered without waiting, however many connections there are.
+  bool at_once = false;
 };
 
 }  // namespace fuselage

@@ -146,6 +146,26 @@ TEST_F(HostileRequests, OnConnectionsThatTakeAllPlaces) {
   EXPECT_EQ(server->get("/health").status, 200);
 }
 
+TEST_F(HostileRequests, ThatAreTooMany) {
+  // Requests without an end take all threads.
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<RawClient>(server->server().port()));
+    ASSERT_TRUE(slow.back()->send(post_with("Content-Length: 100\r\n\r\n{")));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string health = reply_to("GET /health HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(health, StartsWith("HTTP/1.1 200"));
+  const std::string refused = reply_to("GET / HTTP/1.1\r\nA: b\r\n\r\n");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(refused, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_THAT(reply_to(post_with("Content-Length: 3\r\n\r\nabc")), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(reply_to("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(600));
+  // They have the time of a request, and no longer.
+  for (const auto& client : slow) EXPECT_THAT(client->read(), HasSubstr("HTTP/1.1 408"));
+}
+
 TEST_F(HostileRequests, OneAfterAnother) {
   const std::string body = R"({"q":"Tom","source":"en","target":"de"})";
   const std::string one =

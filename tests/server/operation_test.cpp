@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <random>
 
 #include "tests/server/raw_client.h"
 #include "tests/server/support.h"
@@ -179,6 +181,44 @@ TEST(ServerReload, LosesNoRequest) {
   ASSERT_EQ(notes.size(), 4u);
   EXPECT_THAT(notes[3], HasSubstr("were not loaded again: there is no such model"));
   EXPECT_EQ(server.post("/translate", request_of("a")).status, 200);
+}
+
+/// Sentences of many kinds and lengths, the same in each run.
+std::vector<std::string> mixed_sentences(std::size_t count) {
+  const std::vector<std::string> words = {"Tom", "my",     "friend", "house", "the",  "sea",
+                                          "old", "sleeps", "never",  "small", "blue", "we"};
+  std::mt19937 random(1);
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string sentence = "I";
+    for (std::size_t left = 1 + random() % 12; left > 0; --left)
+      sentence += " " + words[random() % words.size()];
+    sentences.push_back(sentence + ".");
+  }
+  return sentences;
+}
+
+TEST(ServerBatches, ChangeNoByteOfATranslation) {
+  const std::vector<std::string> sentences = mixed_sentences(320);
+  const Translator translator(find_bundled_model());
+  std::vector<std::string> expected;
+  for (const Translation& translation : translator.translate(sentences))
+    expected.push_back(translation.text());
+  const RunningServer server({}, support::bundled_as({{"en", "de"}}));
+  std::vector<std::string> got(sentences.size());
+  std::vector<std::thread> clients;
+  constexpr std::size_t kClients = 32;
+  for (std::size_t client = 0; client < kClients; ++client)
+    clients.emplace_back([&, client] {
+      std::vector<std::size_t> own;
+      for (std::size_t i = client; i < sentences.size(); i += kClients) own.push_back(i);
+      std::ranges::shuffle(own, std::mt19937(static_cast<unsigned>(client)));
+      for (const std::size_t i : own)
+        got[i] = server.post("/translate", request_of(sentences[i]))
+                     .json.value("translatedText", "no answer");
+    });
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(got, expected);
 }
 
 TEST(ServerFigures, AreForPrometheus) {

@@ -122,7 +122,8 @@ void ServeCommand::add_limit_options() {
                  "requests need one of them")
       ->type_name("FILE");
   add_number(app, "--max-connections", server_.http.max_connections,
-             "Connections at a time; more of them wait", {1, 512});
+             "Connections at a time, each with a thread; requests of more get the status 429",
+             {1, 8192});
   add_number(app, "--max-request-kb", max_request_kb_, "Size of a request in kB", {1, 65536});
   add_number(app, "--max-characters", server_.limits.max_characters,
              "Characters of the texts of a request; 0: any number", {0, 1e9});
