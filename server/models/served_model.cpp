@@ -24,6 +24,18 @@ const ServedModel* ModelSet::find(const std::string& source, const std::string& 
   return found == models_.end() ? nullptr : found->get();
 }
 
+ModelRoute ModelSet::route(const std::string& source, const std::string& target) const {
+  if (const ServedModel* const direct = find(source, target)) return {direct, nullptr};
+  if (source == target) return {};
+  std::vector<std::string> pivots = languages();
+  std::ranges::stable_partition(pivots, [](const std::string& code) { return code == "en"; });
+  for (const std::string& pivot : pivots) {
+    const ModelRoute found{find(source, pivot), find(pivot, target)};
+    if (found.first != nullptr && found.second != nullptr) return found;
+  }
+  return {};
+}
+
 bool ModelSet::has_source(const std::string& code) const { return !targets_of(code).empty(); }
 
 bool ModelSet::has_target(const std::string& code) const {
@@ -41,10 +53,9 @@ std::vector<std::string> ModelSet::languages() const {
 }
 
 std::vector<std::string> ModelSet::targets_of(const std::string& source) const {
-  std::vector<std::string> targets;
-  for (const auto& model : models_)
-    if (model->languages().source == source) targets.push_back(model->languages().target);
-  std::ranges::sort(targets);
+  std::vector<std::string> targets = languages();
+  std::erase_if(targets,
+                [&](const std::string& target) { return route(source, target).first == nullptr; });
   return targets;
 }
 

@@ -41,6 +41,16 @@ class ServedModel {
   mutable TranslationQueue queue_;
 };
 
+/// The models that translate a pair of languages: one, or two by way of a third language.
+struct ModelRoute {
+  const ServedModel* first = nullptr;   ///< null: there is no route
+  const ServedModel* second = nullptr;  ///< null: one model does
+
+  const ServedModel& last() const { return second != nullptr ? *second : *first; }
+  LanguagePair languages() const { return {first->languages().source, last().languages().target}; }
+  bool operator==(const ModelRoute&) const = default;
+};
+
 /// The models of a server, each for a pair of languages. A request holds the set that it began
 /// with, so that another can take its place at any time.
 class ModelSet {
@@ -52,11 +62,14 @@ class ModelSet {
 
   /// Null: there is none.
   const ServedModel* find(const std::string& source, const std::string& target) const;
+  /// The model of a pair; where there is none, two by way of English, else by way of the first
+  /// language by code that has both.
+  ModelRoute route(const std::string& source, const std::string& target) const;
   bool has_source(const std::string& code) const;
   bool has_target(const std::string& code) const;
   /// The codes of all languages, sorted.
   std::vector<std::string> languages() const;
-  /// The codes of the languages into which this one is translated, sorted.
+  /// The codes of the languages into which this one is translated, also by two models, sorted.
   std::vector<std::string> targets_of(const std::string& source) const;
 
  private:

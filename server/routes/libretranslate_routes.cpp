@@ -20,9 +20,9 @@ Json language_json(const std::string& code) {
   return {{"code", code}, {"name", language_name(code)}};
 }
 
-/// Texts of one model, and their places in the request.
+/// Texts of the same models, and their places in the request.
 struct ModelTexts {
-  const ServedModel* model;
+  ModelRoute route;
   std::vector<std::size_t> places;
   std::vector<std::string> texts;
 };
@@ -31,12 +31,34 @@ std::vector<ModelTexts> by_model(const std::vector<ChosenModel>& chosen,
                                  const std::vector<std::string>& texts) {
   std::vector<ModelTexts> groups;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    auto group = std::ranges::find(groups, chosen[i].model, &ModelTexts::model);
-    if (group == groups.end()) group = groups.insert(groups.end(), {chosen[i].model, {}, {}});
+    auto group = std::ranges::find(groups, chosen[i].route, &ModelTexts::route);
+    if (group == groups.end()) group = groups.insert(groups.end(), {chosen[i].route, {}, {}});
     group->places.push_back(i);
     group->texts.push_back(texts[i]);
   }
   return groups;
+}
+
+std::vector<TranslatedPage> translate_by_one(Service& service, const ServedModel& model,
+                                             const std::vector<std::string>& texts,
+                                             const TextOptions& options) {
+  TranslatedCounts counts;
+  auto pages = translate_texts(model, texts, options, counts);
+  service.metrics().add(model.languages(), counts);
+  return pages;
+}
+
+/// By way of another language, texts are translated twice, as by two requests.
+std::vector<TranslatedPage> translate_on_route(Service& service, ModelTexts& group,
+                                               const TextOptions& options) {
+  if (group.route.second != nullptr) {
+    TextOptions best = options;
+    best.alternatives = 0;
+    auto pages = translate_by_one(service, *group.route.first, group.texts, best);
+    std::ranges::transform(pages, group.texts.begin(),
+                           [](TranslatedPage& page) { return std::move(page.text); });
+  }
+  return translate_by_one(service, group.route.last(), group.texts, options);
 }
 
 std::vector<TranslatedPage> translate_by_models(Service& service, const HttpRequest& request,
@@ -46,10 +68,8 @@ std::vector<TranslatedPage> translate_by_models(Service& service, const HttpRequ
   const TextOptions options = {.html = wanted.html,
                                .alternatives = wanted.alternatives,
                                .limits = service.line_limits(request)};
-  for (const ModelTexts& group : by_model(chosen, wanted.texts)) {
-    TranslatedCounts counts;
-    auto translated = translate_texts(*group.model, group.texts, options, counts);
-    service.metrics().add(group.model->languages(), counts);
+  for (ModelTexts& group : by_model(chosen, wanted.texts)) {
+    auto translated = translate_on_route(service, group, options);
     for (std::size_t i = 0; i < translated.size(); ++i)
       pages[group.places[i]] = std::move(translated[i]);
   }
@@ -86,7 +106,7 @@ HttpReply translate(Service& service, const HttpRequest& request, const RequestF
   if (is_auto)
     reply["detectedLanguage"] = many([&](std::size_t i) {
       return Json{{"confidence", chosen[i].confidence},
-                  {"language", chosen[i].model->languages().source}};
+                  {"language", chosen[i].route.languages().source}};
     });
   reply["translatedText"] = many([&](std::size_t i) { return Json(pages[i].text); });
   return json_reply(reply);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/classic_locale.h"
 #include "decoding/output_json.h"
 #include "server/http/reply_json.h"
@@ -48,13 +50,51 @@ std::string event(std::string_view name, const Json& data) {
 /// A request that is under way. The lines end before their models.
 struct LineWork {
   std::shared_ptr<const ModelSet> models = nullptr;
-  const ServedModel* model = nullptr;
+  ModelRoute route = {};
   LinesRequest wanted = {};
-  TranslatedCounts counts = {};
+  LineLimits limits = {};
+  TranslatedCounts first_counts = {}, counts = {};  ///< of both models; of one: the second of these
   std::unique_ptr<LineJobs> jobs = nullptr;
 
   Json about() const {
-    return {{"source", model->languages().source}, {"target", model->languages().target}};
+    return {{"source", route.languages().source}, {"target", route.languages().target}};
+  }
+
+  /// By way of another language, all lines are translated into that one first.
+  void run(const LineJobs::Each& each) {
+    if (route.second != nullptr) enter_second_model();
+    jobs->run([&](std::size_t line, Translation&& translation) {
+      counts.add(translation);
+      if (route.second != nullptr) keep_oddities(line, translation);
+      each(line, std::move(translation));
+    });
+  }
+
+  void count(Metrics& metrics) const {
+    if (route.second != nullptr) metrics.add(route.first->languages(), first_counts);
+    metrics.add(route.last().languages(), counts);
+  }
+
+ private:
+  std::vector<std::vector<LineOddity>> oddities_ = {};
+
+  void enter_second_model() {
+    std::vector<std::string> between(wanted.lines.size());
+    oddities_.resize(between.size());
+    jobs->run([&](std::size_t line, Translation&& translation) {
+      first_counts.add(translation);
+      between[line] = translation.text();
+      oddities_[line] = translation.oddities;
+    });
+    jobs = std::make_unique<LineJobs>(route.second->queue(), std::move(between), limits);
+  }
+
+  /// Notes are on the source, of which the first model knows.
+  void keep_oddities(std::size_t line, Translation& translation) {
+    for (const LineOddity oddity : translation.oddities)
+      if (std::ranges::find(oddities_[line], oddity) == oddities_[line].end())
+        oddities_[line].push_back(oddity);
+    translation.oddities = std::move(oddities_[line]);
   }
 };
 
@@ -66,24 +106,25 @@ std::shared_ptr<LineWork> begin(Service& service, const HttpRequest& request,
   std::string text;
   for (const std::string& line : wanted.lines) text += line + "\n";
   work->models = service.models().models();
-  work->model =
-      choose_model(*work->models, wanted.source, wanted.target, text, /*html=*/false, {}).model;
-  if (wanted.alignment && !work->model->has_alignment())
-    throw HttpError(400, fmt::format("there are no alignments of {}: the model has none, or the "
-                                     "server runs without them",
-                                     to_string(work->model->languages())));
-  work->jobs =
-      std::make_unique<LineJobs>(work->model->queue(), wanted.lines, service.line_limits(request));
+  work->route =
+      choose_model(*work->models, wanted.source, wanted.target, text, /*html=*/false, {}).route;
+  const bool pivots = work->route.second != nullptr;
+  if (wanted.alignment && (pivots || !work->route.first->has_alignment()))
+    throw HttpError(
+        400, fmt::format("there are no alignments of {}: {}", to_string(work->route.languages()),
+                         pivots ? "it is translated by way of another language"
+                                : "the model has none, or the server runs without them"));
+  work->limits = service.line_limits(request);
+  work->jobs = std::make_unique<LineJobs>(work->route.first->queue(), wanted.lines, work->limits);
   return work;
 }
 
 HttpReply whole_reply(Service& service, LineWork& work) {
   std::vector<Json> lines(work.wanted.lines.size());
-  work.jobs->run([&](std::size_t line, Translation&& translation) {
-    work.counts.add(translation);
+  work.run([&](std::size_t line, Translation&& translation) {
     lines[line] = line_json(line, std::move(translation), work.wanted);
   });
-  service.metrics().add(work.model->languages(), work.counts);
+  work.count(service.metrics());
   Json reply = work.about();
   reply["lines"] = std::move(lines);
   return json_reply(reply);
@@ -95,8 +136,7 @@ void send_events(Service& service, LineWork& work, const HttpReply::Send& send) 
   };
   try {
     emit("begin", work.about());
-    work.jobs->run([&](std::size_t line, Translation&& translation) {
-      work.counts.add(translation);
+    work.run([&](std::size_t line, Translation&& translation) {
       emit("line", line_json(line, std::move(translation), work.wanted));
     });
     emit("end", {{"lines", work.wanted.lines.size()}});
@@ -104,7 +144,7 @@ void send_events(Service& service, LineWork& work, const HttpReply::Send& send) 
     // A client that is gone gets nothing any more.
     send(event("error", {{"error", service.as_http_error().what()}}));
   }
-  service.metrics().add(work.model->languages(), work.counts);
+  work.count(service.metrics());
 }
 
 }  // namespace

@@ -25,15 +25,15 @@ std::string key_of(const HttpRequest& request, const RequestFields& fields) {
       400, fmt::format("{} is not supported; GET /languages lists the languages", in_quotes(code)));
 }
 
-/// The model for one of the languages that a text may be in; null: there is none.
+/// The models for one of the languages that a text may be in, if there are any.
 ChosenModel detected_model(const ModelSet& models, const std::string& target,
                            const std::vector<DetectedLanguage>& detected) {
   for (const DetectedLanguage& language : detected)
-    for (const auto& model : models.models())
-      if (model->languages().target == target &&
-          is_same_language(model->languages().source, language.code))
-        return {model.get(), language.confidence};
-  return {nullptr, 0};
+    for (const std::string& source : models.languages())
+      if (is_same_language(source, language.code))
+        if (const ModelRoute route = models.route(source, target); route.first != nullptr)
+          return {route, language.confidence};
+  return {{}, 0};
 }
 
 }  // namespace
@@ -106,7 +106,8 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
   constexpr std::size_t kShort = 40;
   if (!models.has_target(target)) refuse_language(target);
   if (source != "auto") {
-    if (const ServedModel* model = models.find(source, target)) return {model};
+    if (const ModelRoute route = models.route(source, target); route.first != nullptr)
+      return {route};
     if (!models.has_source(source)) refuse_language(source);
     throw HttpError(400, fmt::format("{} ({}) is not available as a target language from {} ({})",
                                      language_name(target), target, language_name(source), source));
@@ -114,8 +115,8 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
   const auto own = detect_languages(text, html);
   const auto& detected = text.size() > kShort || context.empty() ? own : context;
   ChosenModel chosen = detected_model(models, target, detected);
-  if (chosen.model == nullptr) chosen = detected_model(models, target, own);
-  if (chosen.model != nullptr) return chosen;
+  if (chosen.route.first == nullptr) chosen = detected_model(models, target, own);
+  if (chosen.route.first != nullptr) return chosen;
   // With one model the text is meant for it.
   const ServedModel* only = nullptr;
   std::size_t count = 0;
@@ -124,7 +125,7 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
       only = model.get();
       ++count;
     }
-  if (count == 1 && (models.models().size() == 1 || detected.empty())) return {only, 0};
+  if (count == 1 && (models.models().size() == 1 || detected.empty())) return {{only, nullptr}, 0};
   if (detected.empty())
     throw HttpError(400, "the language of the text cannot be told; state it as source");
   refuse_language(detected[0].code);

@@ -57,13 +57,14 @@ class Service {
   Metrics metrics_;
 };
 
-/// The model of a request, and how likely its source language is where the client did not state it.
+/// The models of a request, and how likely its source language is where the client did not state
+/// it.
 struct ChosenModel {
-  const ServedModel* model;
+  ModelRoute route;
   double confidence = 100;
 };
 
-/// The model for a text in `source`, or in a language that is found out if that is "auto". Of a
+/// The models for a text in `source`, or in a language that is found out if that is "auto". Of a
 /// short text nothing can be told; it is taken to be in the language of `context`. Throws HttpError
 /// 400 for languages that no model has.
 ChosenModel choose_model(const ModelSet& models, const std::string& source,

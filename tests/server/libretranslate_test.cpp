@@ -191,5 +191,37 @@ TEST(SeveralModels, AreChosenByLanguage) {
               HasSubstr("Swedish (sv) is not available as a target language from French (fr)"));
 }
 
+TEST(SeveralModels, TranslateByWayOfAnother) {
+  const RunningServer server({}, support::bundled_as({{"en", "de"}, {"de", "fr"}, {"sv", "en"}}));
+  const TestJson languages = server.get("/languages").json;
+  EXPECT_EQ(languages[0]["code"], "de");
+  EXPECT_EQ(languages[0]["targets"], TestJson({"fr"}));
+  EXPECT_EQ(languages[1]["targets"], TestJson({"de", "fr"}));
+  // One language between, not two.
+  EXPECT_EQ(languages[3]["targets"], TestJson({"de", "en"}));
+  TestJson request = {{"q", "Tom is my friend. I am tired.\n"}, {"source", "en"}, {"target", "de"}};
+  TestJson second = {{"q", server.post("/translate", request).json["translatedText"]},
+                     {"source", "de"},
+                     {"target", "fr"}};
+  request["target"] = "fr";
+  const auto through = server.post("/translate", request);
+  EXPECT_EQ(through.status, 200);
+  EXPECT_EQ(through.json, server.post("/translate", second).json);
+
+  const auto lines_of = [&](const TestJson& text, const char* source, const char* target) {
+    return server.post("/v1/translate", {{"text", text}, {"source", source}, {"target", target}})
+        .json["lines"];
+  };
+  const TestJson text = {"Tom is my friend.", "", "I am tired."};
+  TestJson between = TestJson::array();
+  for (const TestJson& line : lines_of(text, "en", "de"))
+    between.push_back(line["translations"][0]["text"]);
+  EXPECT_EQ(lines_of(text, "en", "fr"), lines_of(between, "de", "fr"));
+  const auto aligned = server.post(
+      "/v1/translate", {{"text", "a"}, {"source", "en"}, {"target", "fr"}, {"alignment", true}});
+  EXPECT_EQ(aligned.status, 400);
+  EXPECT_THAT(aligned.json.value("error", ""), HasSubstr("by way of another language"));
+}
+
 }  // namespace
 }  // namespace fuselage::libretranslate_test
