@@ -144,6 +144,8 @@ fuselage convert -m model.npz -v vocab.spm vocab.spm -o my-model
 mkdir models
 ln -s "$sources/models/en-de" models/en-de
 echo key >keys.txt
+mkdir crawl
+printf '{"text": "Tom is my friend."}\n' | gzip >crawl/1.jsonl.gz
 count=0
 for command in $commands; do
   while IFS= read -r example; do

@@ -68,7 +68,7 @@ TranslateCommand::TranslateCommand()
                 "All hypotheses of the beam, a JSON object per line."},
                {"fuselage translate --html -i page.html -o seite.html",
                 "A document, whose tags keep their places."},
-               {"fuselage translate --jsonl text --shard 3/100 --resume text/*.zst -o 3.jsonl.zst",
+               {"fuselage translate --jsonl text --shard 3/100 --resume crawl/*.gz -o 3.jsonl.gz",
                 "A share of a large text; started again, it goes on where it was."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
