@@ -24,7 +24,7 @@ def read_lines() -> list[tuple[str, list[str]]]:
 def is_good(translation: str, accepted: list[str]) -> bool:
     """Whether a translation is one of those that are accepted, or has the words that must be there.
 
-    Capitals, and a full stop or an exclamation mark at the end, do not count.
+    Capitals and marks at the end do not count.
     """
     own = _plain(translation)
     words = {_plain(word.strip(',;:!?"„“')) for word in translation.split()}
@@ -38,7 +38,7 @@ def is_good(translation: str, accepted: list[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return text.strip().rstrip(".!").casefold()
+    return text.strip().rstrip(".!?").casefold()
 
 
 def judged(translations: list[str]) -> list[bool]:
