@@ -16,7 +16,7 @@ fi
 
 english=(
   "Tom is my friend."
-  "Where are you going?"
+  "Where is the station?"
   "I would like a cup of coffee, please."
   "She has lived in this house for ten years."
   "If it rains tomorrow, we will stay at home."

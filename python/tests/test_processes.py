@@ -52,10 +52,10 @@ def test_tasks_of_an_event_loop(translator):
     async def two():
         return await asyncio.gather(
             translator.translate_async("Tom is my friend."),
-            translator.translate_async(["Where are you going?"]),
+            translator.translate_async(["Where is the station?"]),
         )
 
-    assert asyncio.run(two()) == ["Tom ist mein Freund.", ["Wohin gehst du?"]]
+    assert asyncio.run(two()) == ["Tom ist mein Freund.", ["Wo ist der Bahnhof?"]]
 
 
 def test_a_cancelled_task_ends(translator, lines):

@@ -40,9 +40,9 @@ def test_a_stream_is_read_in_bounded_amounts(translator):
 
 
 def test_a_file_is_a_stream(translator, tmp_path):
-    (tmp_path / "in.txt").write_text("Tom is my friend.\nWhere are you going?\n")
+    (tmp_path / "in.txt").write_text("Tom is my friend.\nWhere is the station?\n")
     with open(tmp_path / "in.txt") as file:
-        assert list(translator.translate(file)) == ["Tom ist mein Freund.", "Wohin gehst du?"]
+        assert list(translator.translate(file)) == ["Tom ist mein Freund.", "Wo ist der Bahnhof?"]
 
 
 def test_an_exception_of_the_stream_comes_out_behind_the_earlier_translations(translator):

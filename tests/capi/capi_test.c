@@ -106,7 +106,7 @@ static void scores(const char* model, const fuselage_translations* translations,
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const char* model = argv[1];
-  const char* lines[2] = {"Tom is my friend.", "Where are you going?"};
+  const char* lines[2] = {"Tom is my friend.", "Where is the station?"};
   char version[32];
   snprintf(version, sizeof version, "%d.%d.%d", FUSELAGE_VERSION_MAJOR, FUSELAGE_VERSION_MINOR,
            FUSELAGE_VERSION_PATCH);

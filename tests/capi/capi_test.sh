@@ -5,6 +5,6 @@ set -euo pipefail
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
-printf '%s\n' "Tom is my friend." "Where are you going?" |
+printf '%s\n' "Tom is my friend." "Where is the station?" |
   "$2" translate -m "$3" --quiet >"$directory/expected"
 "$1" "$3" "$directory/expected"

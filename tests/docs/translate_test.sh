@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/in" <<'TEXT'
 Tom is my friend.
-Where are you going?
+Where is the station?
 
 If it rains tomorrow, we will stay at home.
 I would like a cup of coffee, please.

@@ -31,8 +31,8 @@ for path in "$build" "$sources" "$work"; do
 done
 
 # --- The program, from anywhere, with its model, manual pages and completion.
-text=$'Tom is my friend.\nWhere are you going?'
-expected=$'Tom ist mein Freund.\nWohin gehst du?'
+text=$'Tom is my friend.\nWhere is the station?'
+expected=$'Tom ist mein Freund.\nWo ist der Bahnhof?'
 cd "$work"
 [[ $("$prefix/bin/fuselage" translate --quiet <<<"$text") == "$expected" ]] || fail "fuselage translate"
 [[ -s $prefix/share/man/man1/fuselage.1 && -s $prefix/share/man/man1/fuselage-translate.1 ]] ||

@@ -13,7 +13,7 @@ expect() {
   same out expected "$2"
 }
 
-printf 'Tom is my friend.\nWhere are you going?\n' >lines
+printf 'Tom is my friend.\nWhere is the station?\n' >lines
 works translate -i lines
 tom=$(sed -n 1p out)
 where=$(sed -n 2p out)
