@@ -12,7 +12,7 @@ def translator():
 def test_text(translator):
     tom = translator.translate("Tom is my friend.")
     where = translator.translate("Where is the station?")
-    text = "Tom is my friend.  Where are you go\u00ading?\r\n\n\t1.5\n"
+    text = "Tom is my friend.  Where is the sta\u00adtion?\r\n\n\t1.5\n"
     assert translator.translate_text(text) == f"{tom}  {where}\r\n\n\t1.5\n"
     assert translator.translate_text("") == ""
 

@@ -28,7 +28,8 @@ ModelRoute ModelSet::route(const std::string& source, const std::string& target)
   if (const ServedModel* const direct = find(source, target)) return {direct, nullptr};
   if (source == target) return {};
   std::vector<std::string> pivots = languages();
-  std::ranges::stable_partition(pivots, [](const std::string& code) { return code == "en"; });
+  std::stable_partition(pivots.begin(), pivots.end(),
+                        [](const std::string& code) { return code == "en"; });
   for (const std::string& pivot : pivots) {
     const ModelRoute found{find(source, pivot), find(pivot, target)};
     if (found.first != nullptr && found.second != nullptr) return found;

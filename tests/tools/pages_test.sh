@@ -19,7 +19,7 @@ tom=$(sed -n 1p out)
 where=$(sed -n 2p out)
 
 # Sentences of a text; all else stays as it is.
-printf '\xef\xbb\xbfTom is my friend.  Where are you go\xc2\xading?\r\n\r\n\t* Tom is my friend.' >text
+printf '\xef\xbb\xbfTom is my friend.  Where is the sta\xc2\xadtion?\r\n\r\n\t* Tom is my friend.' >text
 works translate --text -i text
 expect $'\xef\xbb\xbf'"$tom  $where"$'\r\n\r\n\t* '"$tom" "a text"
 works translate --text <text
