@@ -29,7 +29,7 @@ works translate --text -i text.gz -o plain
 same plain expected "a compressed text"
 works translate --text </dev/null
 expect "" "no text"
-printf 'Mr. Tom is my friend.' >mister
+printf 'Mr. Smith is here.' >mister
 works translate --quiet <mister
 mv out line
 works translate --text -i mister
