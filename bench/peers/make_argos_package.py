@@ -2,7 +2,7 @@
 the format of CTranslate2 with random weights, in int8, and VOCABULARY, of SentencePiece, for its
 words. Needs ctranslate2, numpy and sentencepiece.
 
-The shape is that of published packages: 6 layers, 512 wide. The bias of the end symbol is such that
+It has the shape of published packages: 6 layers, 512 wide. The bias of the end symbol is such that
 translations are about as long as sentences; random weights take the same time as trained ones."""
 
 import argparse

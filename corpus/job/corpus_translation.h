@@ -100,7 +100,7 @@ class CorpusTranslation {
   std::optional<RowReader> reader_;   ///< of the current text; none between texts
   std::uint64_t bytes_of_ended_ = 0;  ///< of texts that have ended
   TextState state_;                   ///< of what was read
-  std::size_t number_ = 0;            ///< of the next row that is no header
+  std::size_t number_ = 0;            ///< of the next row, headers not counted
   std::vector<std::string> lines_;    ///< of the current row
   std::size_t line_ = 0;              ///< of them, the next one
   std::size_t bad_rows_ = 0;

@@ -50,8 +50,8 @@ struct QueueOptions {
   /// Sentences that a thread translates at a time, 1 to 4096; 0: as many as are fastest on the
   /// back-end.
   std::size_t places = 0;
-  std::size_t max_waiting = 1024;   ///< lines that may wait; at least 1
-  Refill refill = Refill::at_once;  ///< the fastest on CPUs
+  std::size_t max_waiting = 1024;  ///< lines that may wait; at least 1
+  Refill refill = Refill::at_once;
 };
 
 /// Figures of a queue since it was made.

@@ -27,7 +27,7 @@ class ProgramRunner {
                 Blas& blas, Cudnn& cudnn);
 
   /// Places all buffers for batches of the layout, after DeviceRowMemory::place() with the same
-  /// layout. The stream must be idle. With `in_store`, prefix rows are those of an open store:
+  /// layout. The stream must be idle. With `in_store`, prefix rows lie in an open store:
   /// kernels write new ones to the beginning of a buffer, from where they are copied to their rows.
   void place(const Layout& layout, bool in_store = false);
 

@@ -421,7 +421,7 @@ class CudaWorker : public Worker {
   GraphCache graphs_{kMaxGraphs};
   PlacedImports imports_;
   std::optional<Arrivals> arrivals_;  ///< of an open store
-  bool is_open_ = false;              ///< the memory is that of a store
+  bool is_open_ = false;              ///< the memory holds a store
   std::optional<SearchOutputs> best_;
   std::optional<Search> search_;                ///< of batches
   PlaceLimits limits_;                          ///< of the store
