@@ -79,7 +79,7 @@ std::set<fs::path> regular_files(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-JobFacts job_facts(const Options& options, std::vector<std::string> files) {
+JobFacts job_facts(const Options& options, const std::vector<std::string>& files) {
   JobFacts facts{{"the version", std::string(version())}};
   for (const CLI::Option* option : options.app().get_options()) {
     const std::string& name = option->get_lnames().empty() ? "" : option->get_lnames().front();
