@@ -6,6 +6,11 @@ requests a second, latencies, statuses and the server's memory as a row of a tab
 With --clients, each client sends its next request when it has the reply to the last one, on a
 connection that stays open. With --rate, requests begin at that rate, whether others are answered or
 not.
+With --expected, each sentence is sent once, and its translation compared with a line of that file:
+
+  fuselage translate --text <sentences.en >expected.de
+  serve_load.py http://127.0.0.1:5000 sentences.en --clients 32 --expected expected.de
+
 With --health, GET /health is timed beside the load on connections of its own."""
 
 import argparse
@@ -27,6 +32,7 @@ def parse_arguments():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--warm-up", type=float, default=3, help="seconds that do not count")
     parser.add_argument("--pid", type=int, help="of the server, for its memory")
+    parser.add_argument("--expected", help="file with the translation of each sentence")
     parser.add_argument("--health", action="store_true")
     parser.add_argument("--label", default="")
     return parser.parse_args()
@@ -49,19 +55,30 @@ class Load:
         with open(options.sentences, encoding="utf-8") as file:
             self.sentences = [line.strip() for line in file if line.strip()]
         self.random = random.Random(1)
+        self.order = None  # of sentences that are still to be sent, where each is sent once
+        if options.expected:
+            with open(options.expected, encoding="utf-8") as file:
+                self.expected = dict(zip(self.sentences, map(str.strip, file), strict=True))
+            self.order = iter(self.random.sample(self.sentences, len(self.sentences)))
+            self.others = []  # sentences with another translation than expected
         self.done = collections.defaultdict(list)  # status: seconds of each request
         self.without_retry = 0
         self.health = []
         self.most_memory = 0
 
     async def send(self, session):
-        body = {"q": self.random.choice(self.sentences), "source": "en", "target": "de"}
+        sentence = next(self.order, None) if self.order else self.random.choice(self.sentences)
+        if sentence is None:
+            return None
+        body = {"q": sentence, "source": "en", "target": "de"}
         begin = time.monotonic()
         status = 0
         try:
             async with session.post(self.options.address + "/translate", json=body) as reply:
-                await reply.read()
+                content = await reply.json()
                 status = reply.status
+                if self.order and content.get("translatedText", "").strip() != self.expected[sentence]:
+                    self.others.append(sentence)
                 if status == 429 and "Retry-After" not in reply.headers:
                     self.without_retry += 1
         except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
@@ -73,7 +90,10 @@ class Load:
 
     async def client(self, session):
         while time.monotonic() < self.ends:
-            if await self.send(session) == 429:
+            status = await self.send(session)
+            if status is None:
+                break
+            if status == 429:
                 await asyncio.sleep(1)
 
     async def at_rate(self, session):
@@ -121,7 +141,7 @@ class Load:
                 await self.at_rate(session)
             else:
                 await asyncio.gather(*(self.client(session) for _ in range(self.options.clients)))
-            await watching
+            watching.cancel()
 
     def report(self):
         answered = sorted(self.done[200])
@@ -144,6 +164,8 @@ class Load:
         ]
         if self.without_retry:
             row.append(f"429 without Retry-After: {self.without_retry}")
+        if self.order:
+            row.append(f"{len(self.others)} of {len(self.sentences)} differ")
         if self.health:
             times = sorted(self.health)
             row.append(

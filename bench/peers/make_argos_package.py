@@ -2,8 +2,9 @@
 the format of CTranslate2 with random weights, in int8, and VOCABULARY, of SentencePiece, for its
 words. Needs ctranslate2, numpy and sentencepiece.
 
-It has the shape of published packages: 6 layers, 512 wide. The bias of the end symbol is such that
-translations are about as long as sentences; random weights take the same time as trained ones."""
+It has the shape of published packages: 6 layers, 512 wide. Each translation has --length words, so
+that systems which choose other words of random weights do the same work: one number of the position
+encodings of the decoder, which only the score of the end symbol reads, says where to end."""
 
 import argparse
 import json
@@ -16,6 +17,15 @@ import numpy as np
 import sentencepiece
 
 UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
+MOST_WORDS = 512
+END_SIGNAL = 100
+
+
+def sinusoids(positions, width):
+    """The encodings of Vaswani et al. 2017, section 3.5, sines first."""
+    rates = 10000.0 ** -(np.arange(width // 2) / (width // 2 - 1))
+    angles = np.arange(1, positions + 1)[:, None] * rates
+    return np.concatenate([np.sin(angles), np.cos(angles)], 1).astype(np.float32)
 
 
 class Weights:
@@ -61,10 +71,14 @@ def make_spec(words, options):
     spec.encoder.embeddings[0].weight = embeddings
     spec.decoder.embeddings.weight = embeddings
     projection = weights.matrix(len(words), options.dim, scale=options.spread)
+    encodings = sinusoids(MOST_WORDS, options.dim)
+    encodings[:, 0] = np.where(np.arange(MOST_WORDS) < options.length, -END_SIGNAL, END_SIGNAL)
+    spec.decoder.position_encodings.encodings = encodings
+    projection[:, 0] = 0
+    projection[words.index(END), 0] = END_SIGNAL
     spec.decoder.projection.weight = projection
     bias = np.zeros(len(words), np.float32)
     bias[[words.index(UNKNOWN), words.index(BEGIN)]] = -100
-    bias[words.index(END)] = options.end_bias
     spec.decoder.projection.bias = bias
     spec.register_source_vocabulary(words)
     spec.register_target_vocabulary(words)
@@ -82,7 +96,7 @@ def parse_arguments():
     parser.add_argument("--heads", type=int, default=8)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--spread", type=float, default=3.0, help="of the scores of words")
-    parser.add_argument("--end-bias", type=float, default=7.0)
+    parser.add_argument("--length", type=int, default=20, help="words of a translation")
     return parser.parse_args()
 
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "decoding/queue/fitted_line.h"
 #include "fuselage/decoding/translation_queue.h"
 
 namespace fuselage {
@@ -20,14 +21,12 @@ class RefillPolicy {
   void encoded(std::size_t sentences, double seconds);
 
  private:
-  /// Seconds of encoding that do not depend on the number of sentences.
-  double fixed_cost() const;
-
   Refill refill_;
   std::size_t places_;
-  double lost_ = 0;  ///< seconds of steps, in parts for the places that had none, since encoded()
-  /// Sums over the past, which fade: of 1, sentences, their squares, seconds, and both multiplied.
-  double count_ = 0, sentences_ = 0, squares_ = 0, seconds_ = 0, products_ = 0;
+  /// Seconds of the steps since encoded() that others would have shared: of the part of a step that
+  /// does not depend on sentences, the shares of the free places.
+  double lost_ = 0;
+  FittedLine step_, encoding_;  ///< seconds by sentences
 };
 
 }  // namespace fuselage

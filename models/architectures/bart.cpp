@@ -9,6 +9,7 @@
 #include "fuselage/base/error.h"
 #include "models/architectures/activation.h"
 #include "models/architectures/alignment_heads.h"
+#include "models/architectures/attention.h"
 #include "models/architectures/embedding_tables.h"
 #include "models/architectures/seq2seq.h"
 
@@ -41,10 +42,6 @@ class Bart {
   }
 
  private:
-  struct Attended {
-    Expr output, weights;
-  };
-
   std::int64_t layers(const char* side) const {
     return size_option(o_, fmt::format("{}_layers", side), 12, kMostLayers);
   }
@@ -96,14 +93,12 @@ class Bart {
   /// Multi-head attention (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs,
                      std::int64_t heads) {
-    const std::int64_t head_width = size_ / heads;
-    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     const Expr q = affine(name + ".q_proj", x, size_);
     const Expr k = affine(name + ".k_proj", memory, size_);
     const Expr v = affine(name + ".v_proj", memory, size_);
-    const Expr weights =
-        softmax_over_right(head_dot(left(q, pairs), right(k, pairs), heads, scale));
-    return {affine(name + ".out_proj", mix(weights, v), size_), weights};
+    const Attended attended =
+        attend(left(q, pairs), right(k, pairs), v, heads, scale_of_scores(size_ / heads));
+    return {affine(name + ".out_proj", attended.output, size_), attended.weights};
   }
 
   Expr feed_forward(const std::string& layer, Expr x, std::int64_t width) {

@@ -12,6 +12,7 @@
 #include "fuselage/ops/structure/leaf.h"
 #include "models/architectures/activation.h"
 #include "models/architectures/alignment_heads.h"
+#include "models/architectures/attention.h"
 #include "models/architectures/seq2seq.h"
 
 namespace fuselage {
@@ -29,9 +30,8 @@ struct TransformerSide {
         is_pre_norm(options.flag(side + "-pre-norm", true)),
         activation(options.text(side + "-activation", "relu")),
         embedding_scale(options.real(side + "-embedding-scale", 1)),
-        queries_scale(
-            options.real(side + "-queries-scale",
-                         1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(head, 1))))) {
+        queries_scale(options.real(side + "-queries-scale",
+                                   scale_of_scores(std::max<std::int64_t>(head, 1)))) {
     for (const auto& [value, option] : {std::pair(layers, "layers"), std::pair(heads, "heads"),
                                         std::pair(head, "dim-head"), std::pair(inner, "dim-ffn")})
       if (value < 1 || value > 65536)
@@ -184,10 +184,6 @@ class Ctranslate2Transformer {
 
   // --- Attention ---
 
-  struct Attended {
-    Expr output, weights;
-  };
-
   /// Attention with one width of queries, keys and values (Vaswani et al. 2017, section 3.2), which
   /// may depend on distances: by vectors that are added to keys and values (Shaw et al. 2018,
   /// section 3.2), or by a bias of scores that all layers share (Raffel et al. 2020, section 2.1).
@@ -203,15 +199,14 @@ class Ctranslate2Transformer {
       bias = by_distance(side, first_attention(side) + "/relative_attention_bias", side.heads,
                          Kind::logarithmic);
     }
-    Expr scores = head_dot(left(q, pairs), keys, side.heads, side.queries_scale);
-    if (bias.valid()) scores = scores + bias;
-    const Expr weights = softmax_over_right(scores);
-    Expr mixture = mix(weights, v);
+    Attended attended = attend(left(q, pairs), keys, v, side.heads, side.queries_scale, bias);
     if (values.valid()) {
-      const Expr repeated = expand(reshape(weights, {side.heads, 1}), {side.heads, side.head});
-      mixture = mixture + sum_rows(reshape(repeated, {side.heads * side.head}) * values);
+      const Expr repeated =
+          expand(reshape(attended.weights, {side.heads, 1}), {side.heads, side.head});
+      const Expr added = sum_rows(reshape(repeated, {side.heads * side.head}) * values);
+      attended.output = attended.output + added;
     }
-    return {mixture, weights};
+    return attended;
   }
 
   Expr self_attention(const TransformerSide& side, const std::string& name, Expr x) {

@@ -7,6 +7,7 @@
 
 #include "models/architectures/activation.h"
 #include "models/architectures/alignment_heads.h"
+#include "models/architectures/attention.h"
 #include "models/architectures/embedding_tables.h"
 #include "models/architectures/seq2seq.h"
 
@@ -55,10 +56,6 @@ class T5 {
   }
 
  private:
-  struct Attended {
-    Expr output, weights;
-  };
-
   Expr product(const std::string& name, Expr x, std::int64_t out) {
     return dot_transposed(x, p_.transposed_matrix(name + ".weight", out, x.width()));
   }
@@ -81,10 +78,8 @@ class T5 {
     const Expr q = product(name + ".q", x, inner_);
     const Expr k = product(name + ".k", memory, inner_);
     const Expr v = product(name + ".v", memory, inner_);
-    Expr scores = head_dot(left(q, pairs), right(k, pairs), heads_, 1);
-    if (positions.valid()) scores = scores + positions;
-    const Expr weights = softmax_over_right(scores);
-    return {product(name + ".o", mix(weights, v), size_), weights};
+    const Attended attended = attend(left(q, pairs), right(k, pairs), v, heads_, 1, positions);
+    return {product(name + ".o", attended.output, size_), attended.weights};
   }
 
   Expr feed_forward(const std::string& layer, Expr x) {

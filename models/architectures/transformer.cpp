@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fuselage/base/error.h"
+#include "models/architectures/attention.h"
 #include "models/architectures/cells.h"
 
 namespace fuselage {
@@ -89,21 +90,15 @@ class Layers {
     return embedding + select_rows(p_.table("Wpos", positions, size_), {map});
   }
 
-  struct Attended {
-    Expr output, weights;
-  };
-
   /// Multi-head attention of queries x to the rows of `memory` (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs) {
     const std::int64_t heads = o_.transformer_heads;
-    const std::int64_t head_width = size_ / heads;
-    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     const Expr q = affine(name, "q", x, size_);
     const Expr k = affine(name, "k", memory, size_);
     const Expr v = affine(name, "v", memory, size_);
-    const Expr weights =
-        softmax_over_right(head_dot(left(q, pairs), right(k, pairs), heads, scale));
-    return {projected(name, mix(weights, v)), weights};
+    const Attended attended =
+        attend(left(q, pairs), right(k, pairs), v, heads, scale_of_scores(size_ / heads));
+    return {projected(name, attended.output), attended.weights};
   }
 
   Expr projected(const std::string& name, Expr x) {

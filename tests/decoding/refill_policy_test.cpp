@@ -17,20 +17,34 @@ TEST(RefillPolicy, RefillsWhenHalfOfThePlacesAreFree) {
   EXPECT_TRUE(policy.is_due(4));
 }
 
-TEST(RefillPolicy, RefillsWhenFreePlacesHaveCostAsMuchAsEncoding) {
+/// A policy for 8 places that has seen batches of 3 seconds, and 1 second for each sentence, and
+/// steps of 4 seconds, and half a second for each.
+RefillPolicy policy_by_cost() {
   RefillPolicy policy(Refill::by_cost, 8);
-  // 3 seconds, and 1 second for each sentence.
+  for (const std::size_t free : {0u, 4u, 2u, 6u})
+    policy.stepped(free, 4 + 0.5 * static_cast<double>(8 - free));
   for (const std::size_t sentences : {8u, 1u, 2u, 5u})
     policy.encoded(sentences, 3.0 + static_cast<double>(sentences));
+  return policy;
+}
+
+TEST(RefillPolicy, RefillsWhenFreePlacesHaveCostAsMuchAsEncoding) {
+  RefillPolicy policy = policy_by_cost();
   EXPECT_FALSE(policy.is_due(1));
-  policy.stepped(2, 8);
+  policy.stepped(2, 7);  // a quarter of 4 seconds is lost
   EXPECT_FALSE(policy.is_due(2));
-  policy.stepped(4, 1.9);
-  EXPECT_FALSE(policy.is_due(4));
-  policy.stepped(4, 0.2);
-  EXPECT_TRUE(policy.is_due(4));
-  policy.encoded(4, 7);
+  policy.stepped(3, 6.5);
+  EXPECT_FALSE(policy.is_due(3));
+  policy.stepped(3, 6.5);
+  EXPECT_TRUE(policy.is_due(3));
+  policy.encoded(3, 6);
   EXPECT_FALSE(policy.is_due(1));
+}
+
+TEST(RefillPolicy, RefillsAtTheLatestWhenHalfOfThePlacesAreFree) {
+  const RefillPolicy policy = policy_by_cost();
+  EXPECT_FALSE(policy.is_due(3));
+  EXPECT_TRUE(policy.is_due(4));
 }
 
 TEST(RefillPolicy, RefillsAtOnceWhileTheCostIsNotKnown) {

@@ -42,8 +42,8 @@ enum class Refill {
   at_once,
   half_empty,  ///< when half of the places are free, as in Amun (Hoang et al. 2018, "Fast neural
                ///< machine translation implementation")
-  by_cost,     ///< when the steps without the free places have cost as much as encoding costs at
-               ///< least, by a clock
+  by_cost,     ///< when the shares of the free places in the fixed cost of steps are as much as the
+               ///< fixed cost of encoding, by a clock, at the latest when half are free
 };
 
 struct QueueOptions {
@@ -51,7 +51,7 @@ struct QueueOptions {
   /// back-end.
   std::size_t places = 0;
   std::size_t max_waiting = 1024;  ///< lines that may wait; at least 1
-  Refill refill = Refill::at_once;
+  Refill refill = Refill::by_cost;
 };
 
 /// Figures of a queue since it was made.
@@ -67,16 +67,17 @@ struct QueueFigures {
   std::uint64_t sentence_steps = 0;
 };
 
-/// Translates lines that arrive at any time, from any threads: each begins as soon as a place is
-/// free, in the order of arrival, and takes part in the steps of those that are under way: top-up
-/// batching, also known as iteration-level scheduling (Yu et al. 2022, "Orca: a distributed serving
-/// system for transformer-based generative models", section 3). A translation has the same bytes as
-/// Translator::translate gives.
+/// Translates lines that arrive at any time, from any threads: each begins when a place is free
+/// (Refill), in the order of arrival, and takes part in the steps of those that are under way:
+/// top-up batching, also known as iteration-level scheduling (Yu et al. 2022, "Orca: a distributed
+/// serving system for transformer-based generative models", section 3). A translation has the same
+/// bytes as Translator::translate gives.
 ///
 /// A sentence begins only if its longest possible search fits its thread's memory, so those that
 /// run never wait for one another, and none is computed twice. A sentence larger than that memory
 /// begins when its thread has ended all others, with a larger one. So a line waits for the lines
-/// before it only.
+/// before it only, and, of the default Refill, at the longest until half of the places of a thread
+/// are free.
 ///
 /// Where there are no places, as for samples and for shortlists on a GPU, lines that wait form a
 /// batch when a thread is idle.
