@@ -68,7 +68,7 @@ void Connection::begin_request(std::size_t head_bytes, milliseconds timeout) {
   bytes_left_ = head_bytes;
   began_ = Clock::now();
   deadline_ = began_ + timeout;
-  timed_out_ = too_large_ = false;
+  timed_out_ = too_large_ = replied_ = false;
 }
 
 bool Connection::is_connected() const {
@@ -137,6 +137,7 @@ ssize_t Connection::read(char* to, std::size_t size) {
 
 ssize_t Connection::write(const char* bytes, std::size_t size) {
   if (!wait(POLLOUT, write_timeout_)) return -1;
+  replied_ = true;
   return ::send(socket_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -32,6 +32,8 @@ class Connection : public httplib::Stream {
   void begin_body(std::size_t bytes) { bytes_left_ = bytes; }
 
   bool timed_out() const { return timed_out_; }
+  /// Whether any byte of a reply was sent since the request began.
+  bool has_replied() const { return replied_; }
   bool too_large() const { return too_large_; }
   Clock::time_point began() const { return began_; }
   /// Whether the client still listens.
@@ -81,7 +83,7 @@ class Connection : public httplib::Stream {
   std::size_t begin_ = 0, end_ = 0;  ///< of what is buffered
   std::size_t bytes_left_ = 0;
   Clock::time_point began_ = {}, deadline_ = {};
-  bool timed_out_ = false, too_large_ = false, ends_ = false, crowded_ = false;
+  bool timed_out_ = false, too_large_ = false, replied_ = false, ends_ = false, crowded_ = false;
 };
 
 }  // namespace fuselage

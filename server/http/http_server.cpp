@@ -170,10 +170,30 @@ class HttpServer::Impl : private httplib::Server {
         // Replies are made for each request: there are no parts of them.
         read.ranges.clear();
       });
+      if (!answered && connection.timed_out() && !connection.has_replied())
+        refuse_late_line(connection);
       if (!answered || closed || last || connection.ends()) break;
     }
     connection.finish();
     current_connection = nullptr;
+  }
+
+  /// httplib has no reply for a client whose first line did not arrive in time.
+  void refuse_late_line(Connection& connection) const {
+    constexpr int kStatus = 408;
+    const std::string body = error_json(std::string(message_of_status(kStatus)));
+    const std::string reply = fmt::format(
+        "HTTP/1.1 {} Request Timeout\r\nServer: fuselage\r\nContent-Type: application/json\r\n"
+        "Content-Length: {}\r\nConnection: close\r\n\r\n{}",
+        kStatus, body.size(), body);
+    connection.write(reply.data(), reply.size());
+    if (!observe_) return;
+    observe_({.client = connection.client(),
+              .method = {},
+              .path = {},
+              .status = kStatus,
+              .bytes = body.size(),
+              .seconds = Connection::Clock::now() - connection.began()});
   }
 
   bool wait_for_request(Connection& connection, bool first) {
@@ -218,6 +238,7 @@ class HttpServer::Impl : private httplib::Server {
         .client = client,
         .body = {},
         .parts = {},
+        .query = HttpFields(request.params.begin(), request.params.end()),
         .is_connected = [connection = current_connection] { return connection->is_connected(); }};
   }
 

@@ -250,6 +250,8 @@ TEST(ServerLog, HasALineForEachRequest) {
   const support::TemporaryFolder folder;
   RunningServer server({.access_log = folder / "log"});
   server.get("/health");
+  // A line is written when the client has its reply.
+  ASSERT_TRUE(soon([&] { return std::filesystem::file_size(folder / "log") > 0; }));
   const RawClient client(server.server().port());
   ASSERT_TRUE(client.send("GET /a%0Ab HTTP/1.1\r\nConnection: close\r\n\r\n"));
   client.read();

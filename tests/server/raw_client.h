@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -16,7 +18,15 @@ namespace fuselage::support {
 /// A connection for bytes that no client would send.
 class RawClient {
  public:
-  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// With `receive_bytes`, the systems of both sides keep little of a reply that is not read; else
+  /// some megabytes.
+  explicit RawClient(int port, int receive_bytes = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (receive_bytes > 0) {
+      // The buffer of the sender follows from the size of segments.
+      const int segment = 536;
+      ::setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+      ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -38,6 +48,19 @@ class RawClient {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
     return true;
+  }
+
+  /// Without waiting, sends as much as there is room for; false: the server has closed the
+  /// connection.
+  bool send_at_once(std::string_view bytes) const {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 ||
+           errno == EAGAIN;
+  }
+
+  /// The connection ends without a farewell, as that of a program that crashes.
+  void reset_at_end() const {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
 
   /// All that comes until the server closes the connection, or until `end` has come.

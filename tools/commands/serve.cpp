@@ -52,7 +52,7 @@ class ServeCommand : public Command {
 
   ServedModelOptions models_;
   ServerOptions server_;
-  double timeout_ = 60, request_timeout_ = 10;
+  double timeout_ = 60, request_timeout_ = 10, reply_timeout_ = 10;
   std::size_t max_request_kb_ = 1024;
   bool quiet_ = false;
 };
@@ -82,7 +82,8 @@ ServeCommand::ServeCommand()
       ->type_name("PAIR");
   add_number(app, "--n-best", models_.n_best,
              "Most translations of a text that a request can get, the best one counted; at most "
-             "the beam size",
+             "and by default the beam size, by default 4 where all lines get so many: on a GPU, "
+             "and where words are drawn",
              {1, 64});
   app.add_flag("--alignment", models_.alignment,
                "Replies of /v1/translate may have alignments, of models that have them");
@@ -135,6 +136,9 @@ void ServeCommand::add_limit_options() {
              {.least = 0.001, .most = kMaxSeconds, .whole = false});
   add_number(app, "--request-timeout", request_timeout_, "Seconds in which a request has to arrive",
              {.least = 0.1, .most = kMaxSeconds, .whole = false});
+  add_number(app, "--reply-timeout", reply_timeout_,
+             "Seconds that a client may take until it reads on in a reply",
+             {.least = 0.1, .most = kMaxSeconds, .whole = false});
 }
 
 void ServeCommand::finish() {
@@ -143,6 +147,7 @@ void ServeCommand::finish() {
   };
   server_.limits.timeout = milliseconds(timeout_);
   server_.http.request_timeout = milliseconds(request_timeout_);
+  server_.http.write_timeout = milliseconds(reply_timeout_);
   server_.http.max_body = max_request_kb_ * 1000;
   models_.arguments = options().rest();
   if (!models_.folder.empty() && !models_.languages.empty())
