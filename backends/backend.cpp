@@ -31,7 +31,7 @@ constexpr OptionUse kOptions[] = {
     {BackendOption::kv_cache, "kv-cache",
      [](const CompileOptions& o) { return o.kv_cache.value_or(KvCache::fp32) != KvCache::fp32; }},
     {BackendOption::profile, "profile",
-     [](const CompileOptions& o) { return o.profile != nullptr; }},
+     [](const CompileOptions& o) { return o.profile != nullptr || o.shared_profile != nullptr; }},
     {BackendOption::observer, "observer",
      [](const CompileOptions& o) { return o.observer != nullptr; }},
     {BackendOption::in_double, "double", [](const CompileOptions& o) { return o.in_double; }},

@@ -159,24 +159,24 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   if (!options_.shortlist->path.empty()) load_shortlist(scores_of(model.graph).words);
-  Graph graph = with_search_head(
-      model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
-      {.k = BeamSearch::candidates_per_row(search_),
-       .alignment = search_.alignment,
-       .shortlist = shortlist_ != nullptr,
-       .members = search_.models > 0,
-       .repetition = options_.repetition,
-       .penalizes_logits = *options_.keep_beam && search_.beam_size == 1,
-       .forbidden = model.text.forbidden,
-       .start_word = model.text.start_word,
-       .listed = search_.guided,
-       .sampling = options_.sampling,
-       .suppressed = search_.suppressed,
-       .renormalize = *options_.renormalize && !options_.skip_cost,
-       .min_length = search_.min_length,
-       .end_id = search_.end_id});
+  graph_ = with_search_head(model.graph,
+                            options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
+                            {.k = BeamSearch::candidates_per_row(search_),
+                             .alignment = search_.alignment,
+                             .shortlist = shortlist_ != nullptr,
+                             .members = search_.models > 0,
+                             .repetition = options_.repetition,
+                             .penalizes_logits = *options_.keep_beam && search_.beam_size == 1,
+                             .forbidden = model.text.forbidden,
+                             .start_word = model.text.start_word,
+                             .listed = search_.guided,
+                             .sampling = options_.sampling,
+                             .suppressed = search_.suppressed,
+                             .renormalize = *options_.renormalize && !options_.skip_cost,
+                             .min_length = search_.min_length,
+                             .end_id = search_.end_id});
   options_.compile.workload = workload();
-  executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
+  executable_ = compile(graph_, std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   note_host_search();
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
@@ -530,6 +530,8 @@ TokenSpans Translator::token_spans(std::string_view line, const TranslatedText& 
 }
 
 const std::string& Translator::source_language() const { return impl().source_language(); }
+
+const Graph& Translator::graph() const { return impl().graph(); }
 
 std::string Translator::target_word(std::int32_t id) const { return impl().target_word(id); }
 

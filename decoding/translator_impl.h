@@ -54,6 +54,7 @@ class Translator::Impl : public State {
   std::size_t count_tokens(std::string_view line) const;
   TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
   const std::string& source_language() const { return source_language_; }
+  const Graph& graph() const { return graph_; }
 
   const TranslatorOptions& options() const override { return options_; }
   const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
@@ -84,6 +85,7 @@ class Translator::Impl : public State {
   std::unique_ptr<const UnknownReplacement> replacement_;  ///< null: unknown words stay
   std::unique_ptr<const GuideEncoder> guide_encoder_;      ///< null: no guides
   std::unique_ptr<const Shortlist> shortlist_;             ///< null: no shortlist
+  Graph graph_;                                            ///< that was compiled
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
   std::shared_ptr<BatchTuner> tuner_;

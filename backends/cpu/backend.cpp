@@ -43,6 +43,7 @@ class CpuBackend : public Backend {
                                       const CompileOptions& options) const override {
     return compile_cpu(split_by_binding_time(graph), std::move(weights),
                        {.profile = options.profile,
+                        .shared_profile = options.shared_profile,
                         .kernels = {},
                         .weights_cache = options.weights_cache,
                         .threads_per_sentence = options.threads_per_sentence});

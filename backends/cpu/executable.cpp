@@ -19,6 +19,7 @@
 #include "backends/cpu/runtime/placed_imports.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
+#include "backends/cpu/runtime/sampled_profile.h"
 #include "backends/cpu/runtime/team.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/weights/weight_cache.h"
@@ -42,19 +43,22 @@ using cpu::ProgramRunner;
 class CpuWorker : public Worker {
  public:
   CpuWorker(const Program& source, const Program& step, const OutputPlaces& outputs,
-            const TensorMap& load_outputs, const cpu::KernelTable& kernels, Profile* profile,
-            std::size_t threads, std::atomic<std::size_t>& arena)
+            const TensorMap& load_outputs, const cpu::KernelTable& kernels,
+            const CpuOptions& options, std::atomic<std::size_t>& arena)
       : source_graph_(source.plan.graph),
         step_graph_(step.plan.graph),
         outputs_(outputs),
         load_outputs_(load_outputs),
         frame_(step_graph_),
         arriving_(step_graph_),
-        team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
+        team_(options.threads_per_sentence > 1
+                  ? std::make_unique<cpu::Team>(options.threads_per_sentence)
+                  : nullptr),
         source_(source, kernels, team_.get()),
         step_(step, kernels, team_.get()),
         imports_(step.plan),
-        profile_(profile),
+        profile_(options.profile),
+        sampled_(options.shared_profile),
         arena_(arena) {
     if (!profile_) return;
     source_.set_profile(&profile_->source);
@@ -126,8 +130,9 @@ class CpuWorker : public Worker {
   void step(const StepInput& input) override {
     expect_stack();
     frame_.begin_step(input);
+    if (!profile_) return sampled_.run_step(step_, frame_);
     step_.run(frame_);
-    if (profile_) ++profile_->steps;
+    ++profile_->steps;
   }
 
   OutputRows<float> floats(std::size_t output) const override { return rows<float>(output); }
@@ -147,8 +152,9 @@ class CpuWorker : public Worker {
     std::iota(all_sentences_.begin(), all_sentences_.end(), 0);
     source_.begin_kernels(frame);
     source_.add_sentences(frame, all_sentences_);
+    if (!profile_) return sampled_.run_source(source_, frame);
     source_.run(frame);
-    if (profile_) ++profile_->batches;
+    ++profile_->batches;
   }
 
   void count_arena() {
@@ -204,6 +210,7 @@ class CpuWorker : public Worker {
   cpu::PlacedImports imports_;
   std::vector<std::int32_t> all_sentences_;  ///< of a batch: 0, 1, …
   Profile* profile_;
+  cpu::SampledProfile sampled_;
   std::atomic<std::size_t>& arena_;
 };
 
@@ -303,10 +310,7 @@ TableUse use_of(const Graph& graph, NodeId lookup, const cpu::LookupCount& count
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
-      : kernels_(cpu::kernels()),
-        outputs_(programs),
-        profile_(options.profile),
-        threads_(options.threads_per_sentence) {
+      : kernels_(cpu::kernels()), outputs_(programs), options_(options) {
     const KernelSet kernels = cpu::kernel_set(options.kernels);
     source_ = cpu::make_program(programs.source, weights_, kernels);
     step_ = cpu::make_program(programs.step, weights_, kernels);
@@ -320,7 +324,7 @@ class CpuExecutable : public Executable {
   std::unique_ptr<Worker> make_worker(std::size_t) const override {
     const std::lock_guard lock(mutex_);
     return std::make_unique<CpuWorker>(*source_, *step_, outputs_, load_outputs_, kernels_,
-                                       profile_, threads_, arenas_.emplace_back(0));
+                                       options_, arenas_.emplace_back(0));
   }
 
   std::size_t output(std::string_view name) const override { return outputs_.number(name); }
@@ -411,8 +415,7 @@ class CpuExecutable : public Executable {
   TensorMap load_outputs_;         ///< outputs of the graph that the load program computes
   std::vector<PlannedNode> load_;  ///< plan of the load program, which has already run
   std::unique_ptr<Program> source_, step_;
-  Profile* profile_;
-  std::size_t threads_;  ///< per worker
+  CpuOptions options_;
   std::vector<std::string> notes_;
   std::string cache_file_;  ///< the file that weights are mapped from
   mutable std::mutex mutex_;

@@ -15,6 +15,8 @@ namespace fuselage {
 struct CpuOptions {
   /// Accumulates the time of nodes, for one worker at a time; must outlive the workers.
   Profile* profile = nullptr;
+  /// Accumulates the time of nodes of all workers, from a few steps.
+  std::shared_ptr<SharedProfile> shared_profile = {};
   /// Kernels preferred to the back-end's own in the source and step programs, such as another
   /// library's in a comparison. They must outlive the executable.
   std::span<const cpu::KernelEntry> kernels;

@@ -45,14 +45,9 @@ Report small_report() {
   return report;
 }
 
-/// Runs three steps of one batch and measures.
-void add_profile(Report& report) {
-  report.profile.emplace();
-  const auto executable =
-      compile_cpu(report.history.programs, small_weights(), {.profile = &*report.profile});
-  for (std::size_t i = 0; i < report.plan.size(); ++i)
-    report.plan[i] = executable->plan(static_cast<BindingTime>(i));
-  const auto worker = executable->make_worker();
+/// Runs three steps of one batch.
+void run_three_steps(const Executable& executable) {
+  const auto worker = executable.make_worker();
   const std::vector<WordIds> sentences{{1, 2, 0}};
   worker->begin(sentences, {.hypotheses = {1}, .steps = {3}});
   const std::vector<std::int32_t> zero{0};
@@ -65,6 +60,33 @@ void add_profile(Report& report) {
                   .words = step == 0 ? none : zero,
                   .positions = position});
   }
+}
+
+/// Runs three steps of one batch and measures.
+void add_profile(Report& report) {
+  report.profile.emplace();
+  const auto executable =
+      compile_cpu(report.history.programs, small_weights(), {.profile = &*report.profile});
+  for (std::size_t i = 0; i < report.plan.size(); ++i)
+    report.plan[i] = executable->plan(static_cast<BindingTime>(i));
+  run_three_steps(*executable);
+}
+
+TEST(Report, MeasuresWhatSeveralWorkersDo) {
+  Report report = small_report();
+  const auto shared = std::make_shared<SharedProfile>();
+  const auto executable =
+      compile_cpu(report.history.programs, small_weights(), {.shared_profile = shared});
+  run_three_steps(*executable);
+  run_three_steps(*executable);
+  const Profile times = shared->times();
+  EXPECT_EQ(times.batches, 2u);
+  // The first step of each worker stands for eight.
+  EXPECT_EQ(times.steps, 16u);
+  EXPECT_GT(measured_seconds(times), 0);
+  std::uint64_t runs = 0;
+  for (const NodeTime& time : times.step) runs = std::max(runs, time.runs);
+  EXPECT_EQ(runs, 16u);
 }
 
 TEST(Report, MeasuresEachNodeThatIsLaunched) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,9 @@
 namespace FUSELAGE_API fuselage {
 
 template <typename T>
-struct EvalContext;  // ops/evaluate.h
-struct Profile;      // backends/executable.h
+struct EvalContext;   // ops/evaluate.h
+struct Profile;       // backends/executable.h
+class SharedProfile;  // the same
 
 /// Called for each node that the reference back-end evaluates, with operands and results. Several
 /// workers call it from several threads.
@@ -51,6 +53,9 @@ struct CompileOptions {
   std::size_t threads_per_sentence = 1;
   /// Accumulates the time of nodes, for one worker at a time; must outlive the workers.
   Profile* profile = nullptr;
+  /// Accumulates the time of nodes of all workers. A few steps are measured and stand for all, so
+  /// that a program can do so all the time.
+  std::shared_ptr<SharedProfile> shared_profile = {};
   CudaOptions cuda = {};
   NodeObserver observer = {};
   /// Evaluates all numbers in double; a GraphRunner then gives outputs of f32 as f64.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,17 @@ struct NodeTime {
 struct Profile {
   std::vector<NodeTime> source, step;
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
+};
+
+/// Times of all workers of an executable, which can be read while they work. Thread-safe.
+class SharedProfile {
+ public:
+  void add(const Profile& times);
+  Profile times() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Profile times_;
 };
 
 /// Searches of sentences in the places of an open store that a worker runs by itself. They make the

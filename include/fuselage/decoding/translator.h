@@ -160,6 +160,10 @@ class Translator : public ModelHandle<TranslatorOptions> {
   /// model with several source texts or factors.
   TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
 
+  /// The graph that runs, before the optimizer: the model's, with the outputs of the search.
+  /// trace() with options().compile shows what became of it.
+  const Graph& graph() const;
+
   /// The code of the language that the options or else the model state for source texts; empty:
   /// none.
   const std::string& source_language() const;
