@@ -29,7 +29,9 @@ void use(const HttpRequest& request) {
     } catch (const HttpError& error) {
       check_message(error);
     }
-    for (const std::string& line : read_lines_request(fields, kMaxCharacters).lines) use_text(line);
+    const LinesRequest lines = read_lines_request(fields, kMaxCharacters);
+    for (const std::string& line : lines.lines) use_text(line);
+    for (const std::string& prefix : lines.prefixes) use_text(prefix);
   } catch (const HttpError& error) {
     check_message(error);
   }
@@ -43,5 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   use({.content_type = "application/x-www-form-urlencoded", .body = body});
   use({.content_type = "multipart/form-data", .parts = parse_form(body)});
   use({.body = body});
+  use({.method = "GET", .query = parse_form(body)});
   return 0;
 }

@@ -48,6 +48,7 @@ class TranslationServer::Impl {
   std::vector<HttpRoute> routes() {
     std::vector<HttpRoute> all = libretranslate_routes(service_);
     append(all, line_routes(service_));
+    append(all, model_routes(service_));
     append(all, operation_routes(service_, [this] { return http_.connections(); }));
     append(all, page_routes());
     for (const HttpRoute& route : all) paths_.insert(route.path);

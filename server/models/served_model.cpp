@@ -4,8 +4,20 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace fuselage {
+
+std::size_t ServedModel::n_best() const {
+  const TranslatorOptions& options = translator().options();
+  return static_cast<std::size_t>(options.n_best > 0 ? options.n_best : *options.beam_size);
+}
+
+LineGuide ServedModel::guide(std::size_t n_best, std::string prefix) const {
+  if (!has_guides()) return {};
+  return {.prefix = std::move(prefix),
+          .n_best = static_cast<std::int32_t>(std::min(n_best, this->n_best()))};
+}
 
 ModelSet::ModelSet(std::vector<OpenedModel> opened, const QueueOptions& queue) {
   if (opened.empty()) throw Error("there is no model to serve");

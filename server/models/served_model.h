@@ -19,6 +19,10 @@ struct OpenedModel {
   LanguagePair languages;
   bool has_alignment = false;
   Translator translator;
+  /// Lines may have guides: a prefix of their translation, and a number of translations.
+  bool has_guides = false;
+  /// Makes an HTML page of the graph that the model runs, from any thread; null: there is none.
+  std::function<std::string()> graph_page = nullptr;
 };
 
 /// A model and the queue of the lines that wait for it.
@@ -31,6 +35,13 @@ class ServedModel {
 
   const LanguagePair& languages() const { return opened_.languages; }
   bool has_alignment() const { return opened_.has_alignment; }
+  bool has_guides() const { return opened_.has_guides; }
+  /// Most translations of a line.
+  std::size_t n_best() const;
+  /// Demands on the translation of a line, of which so many translations are wanted. Without guides
+  /// there are as many as the model's options say.
+  LineGuide guide(std::size_t n_best, std::string prefix = {}) const;
+  const std::function<std::string()>& graph_page() const { return opened_.graph_page; }
   const Translator& translator() const { return opened_.translator; }
   const SentenceSplitter& splitter() const { return splitter_; }
   TranslationQueue& queue() const { return queue_; }

@@ -90,7 +90,9 @@ HttpFields parse_form(std::string_view body) {
 }
 
 RequestFields::RequestFields(const HttpRequest& request) {
-  if (is_json_type(request))
+  if (request.method == "GET" || request.method == "HEAD")
+    values_ = values_of_form(request.query);
+  else if (is_json_type(request))
     values_ = parse_json(request.body);
   else if (request.content_type == "application/x-www-form-urlencoded")
     values_ = values_of_form(parse_form(request.body));

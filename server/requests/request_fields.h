@@ -11,7 +11,8 @@
 
 namespace fuselage {
 
-/// The named values that a client sent as JSON, as a form or as multipart/form-data. All texts are
+/// The named values that a client sent as JSON, as a form, as multipart/form-data or, with GET,
+/// behind the path. All texts are
 /// valid UTF-8. Members throw HttpError 400 that names the field for a value of another type.
 class RequestFields {
  public:

@@ -52,7 +52,12 @@ TranslateRequest read_translate_request(const RequestFields& fields, std::size_t
 LinesRequest read_lines_request(const RequestFields& fields, std::size_t max_characters) {
   LinesRequest request;
   request.lines = required_texts(fields, "text", max_characters);
-  if (!fields.is_list("text")) request.lines = lines_of(request.lines[0]);
+  request.sentences = fields.flag("sentences");
+  if (request.sentences && fields.is_list("text"))
+    throw HttpError(400, "Invalid request: with 'sentences', 'text' must be one text, not a list");
+  if (!request.sentences && !fields.is_list("text")) request.lines = lines_of(request.lines[0]);
+  if (fields.has("prefix")) request.prefixes = fields.texts("prefix");
+  request.tokens = fields.flag("tokens");
   request.source = fields.text("source");
   if (request.source.empty()) request.source = "auto";
   request.target = required(fields, "target");

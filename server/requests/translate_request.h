@@ -25,6 +25,9 @@ struct LinesRequest {
   std::vector<std::string> lines;
   std::string source, target;
   std::size_t n_best = 1;
+  bool sentences = false;             ///< `lines` is one text, of which each sentence is a line
+  std::vector<std::string> prefixes;  ///< of the translations, one for each line; empty: none
+  bool tokens = false;                ///< where the tokens of lines and translations are
   bool alignment = false;
   bool word_scores = false;
   bool stream = false;

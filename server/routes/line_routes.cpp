@@ -2,46 +2,14 @@
 
 #include <algorithm>
 
-#include "base/classic_locale.h"
-#include "decoding/output_json.h"
 #include "server/http/reply_json.h"
 #include "server/requests/translate_request.h"
+#include "server/routes/line_json.h"
 #include "server/routes/service.h"
+#include "server/text/sentences.h"
 
 namespace fuselage {
 namespace {
-
-constexpr int kUnauthorized = 401;
-
-std::string_view oddity_name(LineOddity oddity) {
-  switch (oddity) {
-    case LineOddity::empty:
-      return "empty";
-    case LineOddity::invalid_text:
-      return "invalid_text";
-    case LineOddity::too_long:
-      return "too_long";
-    case LineOddity::too_large:
-      return "too_large";
-    case LineOddity::line_break:
-      return "line_break";
-  }
-  return "";
-}
-
-/// A line as `fuselage translate --n-best --json` prints it, with notes on its source.
-Json line_json(std::size_t line, Translation translation, const LinesRequest& wanted) {
-  if (translation.n_best.size() > wanted.n_best) translation.n_best.resize(wanted.n_best);
-  OutputFormat format{.n_best = true, .word_scores = wanted.word_scores, .json = true};
-  if (wanted.alignment) format.alignment = AlignmentFormat{};
-  const ClassicLocale classic;
-  Json json = Json::parse(json_line(line, translation, format));
-  if (translation.oddities.empty()) return json;
-  Json notes = Json::array();
-  for (const LineOddity oddity : translation.oddities) notes.push_back(oddity_name(oddity));
-  json["notes"] = std::move(notes);
-  return json;
-}
 
 std::string event(std::string_view name, const Json& data) {
   return fmt::format("event: {}\ndata: {}\n\n", name, json_text(data));
@@ -52,51 +20,104 @@ struct LineWork {
   std::shared_ptr<const ModelSet> models = nullptr;
   ModelRoute route = {};
   LinesRequest wanted = {};
+  std::vector<PlacedSentence> sentences = {};  ///< with LinesRequest::sentences
   LineLimits limits = {};
   TranslatedCounts first_counts = {}, counts = {};  ///< of both models; of one: the second of these
   std::unique_ptr<LineJobs> jobs = nullptr;
+
+  bool pivots() const { return route.second != nullptr; }
+  std::size_t size() const { return wanted.sentences ? sentences.size() : wanted.lines.size(); }
+  const std::string& line(std::size_t number) const {
+    return wanted.sentences ? sentences[number].text : wanted.lines[number];
+  }
 
   Json about() const {
     return {{"source", route.languages().source}, {"target", route.languages().target}};
   }
 
-  /// By way of another language, all lines are translated into that one first.
-  void run(const LineJobs::Each& each) {
-    if (route.second != nullptr) enter_second_model();
-    jobs->run([&](std::size_t line, Translation&& translation) {
+  /// Submits the first lines.
+  void start() {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < size(); ++i) lines.push_back(line(i));
+    submit(*route.first, std::move(lines), /*last=*/!pivots());
+  }
+
+  /// Calls `each` for each line that is done, with its JSON. By way of another language, all lines
+  /// are translated into that one first.
+  void run(const std::function<void(std::size_t, Json&&)>& each) {
+    if (pivots()) enter_second_model();
+    jobs->run([&](std::size_t number, Translation&& translation) {
       counts.add(translation);
-      if (route.second != nullptr) keep_oddities(line, translation);
-      each(line, std::move(translation));
+      if (pivots()) keep_oddities(number, translation);
+      ShownLine shown{.number = number, .text = line(number)};
+      if (wanted.sentences) {
+        shown.whole = wanted.lines.front();
+        shown.place = sentences[number].place;
+      }
+      each(number,
+           line_json(shown, std::move(translation), wanted, pivots() ? nullptr : route.first));
     });
   }
 
   void count(Metrics& metrics) const {
-    if (route.second != nullptr) metrics.add(route.first->languages(), first_counts);
+    if (pivots()) metrics.add(route.first->languages(), first_counts);
     metrics.add(route.last().languages(), counts);
   }
 
  private:
   std::vector<std::vector<LineOddity>> oddities_ = {};
 
+  void submit(const ServedModel& model, std::vector<std::string> texts, bool last) {
+    std::vector<JobLine> lines;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      lines.push_back({std::move(texts[i]),
+                       model.guide(last ? wanted.n_best : 1,
+                                   last && !wanted.prefixes.empty() ? wanted.prefixes[i] : "")});
+    jobs = std::make_unique<LineJobs>(model.queue(), std::move(lines), limits);
+  }
+
   void enter_second_model() {
-    std::vector<std::string> between(wanted.lines.size());
+    std::vector<std::string> between(size());
     oddities_.resize(between.size());
-    jobs->run([&](std::size_t line, Translation&& translation) {
+    jobs->run([&](std::size_t number, Translation&& translation) {
       first_counts.add(translation);
-      between[line] = translation.text();
-      oddities_[line] = translation.oddities;
+      between[number] = translation.text();
+      oddities_[number] = translation.oddities;
     });
-    jobs = std::make_unique<LineJobs>(route.second->queue(), std::move(between), limits);
+    submit(*route.second, std::move(between), /*last=*/true);
   }
 
   /// Notes are on the source, of which the first model knows.
-  void keep_oddities(std::size_t line, Translation& translation) {
+  void keep_oddities(std::size_t number, Translation& translation) {
     for (const LineOddity oddity : translation.oddities)
-      if (std::ranges::find(oddities_[line], oddity) == oddities_[line].end())
-        oddities_[line].push_back(oddity);
-    translation.oddities = std::move(oddities_[line]);
+      if (std::ranges::find(oddities_[number], oddity) == oddities_[number].end())
+        oddities_[number].push_back(oddity);
+    translation.oddities = std::move(oddities_[number]);
   }
 };
+
+/// Throws HttpError 400 for what the models cannot do.
+void expect_possible(const LineWork& work) {
+  const LinesRequest& wanted = work.wanted;
+  const std::string pair = to_string(work.route.languages());
+  if ((wanted.alignment || wanted.tokens) && work.pivots())
+    throw HttpError(400, fmt::format("there are no {} of {}: it is translated by way of another "
+                                     "language",
+                                     wanted.alignment ? "alignments" : "tokens", pair));
+  if (wanted.alignment && !work.route.first->has_alignment())
+    throw HttpError(400, fmt::format("there are no alignments of {}: the model has none, or the "
+                                     "server runs without them",
+                                     pair));
+  if (wanted.prefixes.empty()) return;
+  if (!work.route.last().has_guides())
+    throw HttpError(400, fmt::format("translations of {} cannot begin with a prefix: GET "
+                                     "/v1/models lists those that can",
+                                     pair));
+  if (wanted.prefixes.size() != work.size())
+    throw HttpError(400, fmt::format("Invalid request: there are {} prefixes, but {} lines; "
+                                     "'prefix' has one for each line, which may be empty",
+                                     wanted.prefixes.size(), work.size()));
+}
 
 std::shared_ptr<LineWork> begin(Service& service, const HttpRequest& request,
                                 const RequestFields& fields) {
@@ -108,22 +129,17 @@ std::shared_ptr<LineWork> begin(Service& service, const HttpRequest& request,
   work->models = service.models().models();
   work->route =
       choose_model(*work->models, wanted.source, wanted.target, text, /*html=*/false, {}).route;
-  const bool pivots = work->route.second != nullptr;
-  if (wanted.alignment && (pivots || !work->route.first->has_alignment()))
-    throw HttpError(
-        400, fmt::format("there are no alignments of {}: {}", to_string(work->route.languages()),
-                         pivots ? "it is translated by way of another language"
-                                : "the model has none, or the server runs without them"));
+  if (wanted.sentences)
+    work->sentences = placed_sentences(*work->route.first, wanted.lines.front());
+  expect_possible(*work);
   work->limits = service.line_limits(request);
-  work->jobs = std::make_unique<LineJobs>(work->route.first->queue(), wanted.lines, work->limits);
+  work->start();
   return work;
 }
 
 HttpReply whole_reply(Service& service, LineWork& work) {
-  std::vector<Json> lines(work.wanted.lines.size());
-  work.run([&](std::size_t line, Translation&& translation) {
-    lines[line] = line_json(line, std::move(translation), work.wanted);
-  });
+  std::vector<Json> lines(work.size());
+  work.run([&](std::size_t number, Json&& line) { lines[number] = std::move(line); });
   work.count(service.metrics());
   Json reply = work.about();
   reply["lines"] = std::move(lines);
@@ -136,10 +152,8 @@ void send_events(Service& service, LineWork& work, const HttpReply::Send& send) 
   };
   try {
     emit("begin", work.about());
-    work.run([&](std::size_t line, Translation&& translation) {
-      emit("line", line_json(line, std::move(translation), work.wanted));
-    });
-    emit("end", {{"lines", work.wanted.lines.size()}});
+    work.run([&](std::size_t, Json&& line) { emit("line", line); });
+    emit("end", {{"lines", work.size()}});
   } catch (...) {
     // A client that is gone gets nothing any more.
     send(event("error", {{"error", service.as_http_error().what()}}));

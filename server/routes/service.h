@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/base/log.h"
@@ -71,8 +72,18 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
                          const std::string& target, const std::string& text, bool html,
                          const std::vector<DetectedLanguage>& context);
 
+/// The status of our own routes for a request without a key.
+inline constexpr int kUnauthorized = 401;
+
+/// What browsers let a page do: everything is in it, and it talks to this server only.
+inline constexpr std::string_view kPageSecurity =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
 std::vector<HttpRoute> libretranslate_routes(Service& service);
 std::vector<HttpRoute> line_routes(Service& service);
+std::vector<HttpRoute> model_routes(Service& service);
 std::vector<HttpRoute> operation_routes(Service& service,
                                         const std::function<std::size_t()>& connections);
 std::vector<HttpRoute> page_routes();

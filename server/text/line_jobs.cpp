@@ -30,7 +30,7 @@ struct LineJobs::Done {
   std::deque<Line> lines;
 };
 
-LineJobs::LineJobs(TranslationQueue& queue, std::vector<std::string> lines, LineLimits limits)
+LineJobs::LineJobs(TranslationQueue& queue, std::vector<JobLine> lines, LineLimits limits)
     : queue_(queue),
       lines_(std::move(lines)),
       limits_(std::move(limits)),
@@ -52,7 +52,9 @@ bool LineJobs::submit_more() {
       done->arrived.notify_one();
     };
     try {
-      tickets_.push_back(queue_.try_submit(lines_[number], done, {.deadline = limits_.deadline}));
+      const auto& [text, guide] = lines_[number];
+      tickets_.push_back(
+          queue_.try_submit(text, done, {.guide = guide, .deadline = limits_.deadline}));
     } catch (const QueueFull&) {
       if (number == 0) throw;
       return false;

@@ -27,6 +27,12 @@ struct LineLimits {
   std::size_t at_a_time = 128;
 };
 
+/// A line of a request, and demands on its translation.
+struct JobLine {
+  std::string text;
+  LineGuide guide = {};
+};
+
 /// The lines of a request on their way through a queue that others use too.
 class LineJobs {
  public:
@@ -34,7 +40,7 @@ class LineJobs {
   using Each = std::function<void(std::size_t line, Translation&&)>;
 
   /// Submits the first lines. Throws QueueFull if the very first finds no room.
-  LineJobs(TranslationQueue& queue, std::vector<std::string> lines, LineLimits limits);
+  LineJobs(TranslationQueue& queue, std::vector<JobLine> lines, LineLimits limits);
   /// Cancels the lines that are not done.
   ~LineJobs();
   LineJobs(const LineJobs&) = delete;
@@ -53,7 +59,7 @@ class LineJobs {
   void take(std::chrono::milliseconds timeout, const Each& each);
 
   TranslationQueue& queue_;
-  std::vector<std::string> lines_;
+  std::vector<JobLine> lines_;
   LineLimits limits_;
   std::shared_ptr<Done> done_;
   std::vector<TranslationQueue::Ticket> tickets_;

@@ -5,25 +5,15 @@
 #include <utility>
 
 #include "decoding/pages/aligned_lines.h"
-#include "fuselage/decoding/page_translator.h"
+#include "server/text/sentences.h"
 #include "text/pages/page.h"
 
 namespace fuselage {
 namespace {
 
-/// Longer parts of sentences are divided, however few tokens they have: lines have a limit too.
-constexpr std::size_t kMaxPartBytes = 16'384;
-
 std::unique_ptr<const Page> read_page(const ServedModel& model, const std::string& text,
                                       bool html) {
-  const Translator& translator = model.translator();
-  const PageReading reading{
-      .splitter = model.splitter(),
-      .max_tokens = std::min(kMaxSentenceTokens, *translator.options().max_length),
-      .count_tokens = [&translator](std::string_view sentence) {
-        return sentence.size() > kMaxPartBytes ? sentence.size()
-                                               : translator.count_tokens(sentence);
-      }};
+  const PageReading reading = page_reading(model);
   return html ? read_html_page(text, reading) : read_plain_page(text, reading);
 }
 
@@ -85,13 +75,13 @@ std::vector<TranslatedPage> translate_texts(const ServedModel& model,
                                             const std::vector<std::string>& texts,
                                             const TextOptions& options, TranslatedCounts& counts) {
   std::vector<TextInWork> work;
-  std::vector<std::string> lines;
+  std::vector<JobLine> lines;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // of lines: text and sentence
   for (const std::string& text : texts) {
     const TextInWork& added = work.emplace_back(model, text, options.html);
     for (std::size_t i = 0; i < added.sentences().size(); ++i) {
       places.emplace_back(work.size() - 1, i);
-      lines.push_back(added.sentences()[i]);
+      lines.push_back({added.sentences()[i], model.guide(options.alternatives + 1)});
     }
   }
   LineJobs jobs(model.queue(), std::move(lines), options.limits);

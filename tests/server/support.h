@@ -22,7 +22,8 @@ inline ModelStore::Open bundled_as(std::vector<LanguagePair> pairs,
   return [pairs = std::move(pairs), options] {
     std::vector<OpenedModel> opened;
     for (const LanguagePair& pair : pairs)
-      opened.push_back({pair, options.alignment, Translator(find_bundled_model(), options)});
+      opened.push_back({pair, options.alignment, Translator(find_bundled_model(), options),
+                        options.guided, [] { return std::string("<title>graph</title>"); }});
     return opened;
   };
 }

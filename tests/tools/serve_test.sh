@@ -58,6 +58,8 @@ unnamed_copy() {
 start
 answers '"translatedText":"Tom ist mein Freund."' POST /translate '{"q":"Tom is my friend.","source":"en","target":"de"}'
 answers '<title>' GET /
+answers '"n_best":6,"alignment":false,"prefix":true,"graph":true' GET /v1/models
+answers '{"text":"Tom war' POST /v1/translate '{"text":"Tom is my friend.","target":"de","prefix":"Tom war"}'
 grep -qF 'en-de is served' log || fail "the models are not told"
 stop TERM
 start --quiet --access-log - -m "$models/en-de"
@@ -89,7 +91,14 @@ done
 grep -qF 'the models were not loaded again: ' log || fail "a damaged model is not told: $(cat log)"
 reply=$(ask POST /translate '{"q":"Tom is here.","source":"en","target":"de"}')
 grep -qF '200 OK' <<<"$reply" || fail "no translation with the models before: $reply"
-! grep -qF "$work" <<<"$reply$(ask GET /metrics)" || fail "a path of the machine is shown"
+# The graph of the model that runs, with the times of its nodes.
+ask POST /translate '{"q":"Tom is here.","source":"fr","target":"de"}' >/dev/null
+graph=$(ask GET '/graph?source=fr&target=de')
+grep -qF '"profile":{"seconds":' <<<"$graph" || fail "the graph has no times: $(head -c 500 <<<"$graph")"
+grep -qF '"model":"fr-de"' <<<"$graph" || fail "the graph does not name its model"
+for shown in "$reply" "$(ask GET /metrics)" "$graph"; do
+  ! grep -qF -e "$work" -e "$models" <<<"$shown" || fail "a path of the machine is shown"
+done
 stop
 
 start

@@ -55,6 +55,9 @@ class Page {
 /// are too long.
 std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading& reading);
 
+/// The sentences of a plain text, of which each line is a paragraph.
+std::vector<TextSpan> plain_sentences(std::string_view text, const PageReading& reading);
+
 /// A plain text: each line is a paragraph.
 std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading);
 

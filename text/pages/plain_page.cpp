@@ -30,18 +30,9 @@ bool has_letter(std::string_view text) {
 
 class PlainPage : public Page {
  public:
-  PlainPage(std::string text, const PageReading& reading) : text_(std::move(text)) {
-    const std::string_view whole = text_;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at < whole.size();) {
-      const std::size_t length = line_break_length(whole.substr(at));
-      if (length > 0) {
-        add_paragraph({begin, at}, reading);
-        begin = at + length;
-      }
-      at += std::max<std::size_t>(length, 1);
-    }
-    add_paragraph({begin, whole.size()}, reading);
+  PlainPage(std::string text, const PageReading& reading)
+      : text_(std::move(text)), spans_(plain_sentences(text_, reading)) {
+    for (const TextSpan& span : spans_) sentences_.push_back(readable_text(span.of(text_)).text);
   }
 
   std::string joined(std::span<const TranslatedSentence> translations) const override {
@@ -57,14 +48,6 @@ class PlainPage : public Page {
   }
 
  private:
-  void add_paragraph(TextSpan paragraph, const PageReading& reading) {
-    const std::string_view text = paragraph.of(text_);
-    for (const TextSpan& span : sentences_of(text, reading)) {
-      spans_.push_back({paragraph.begin + span.begin, paragraph.begin + span.end});
-      sentences_.push_back(readable_text(span.of(text)).text);
-    }
-  }
-
   std::string text_;
   std::vector<TextSpan> spans_;  ///< of the sentences
 };
@@ -88,6 +71,25 @@ std::vector<TextSpan> sentences_of(std::string_view paragraph, const PageReading
       if (has_letter(part.of(paragraph))) result.push_back(part);
   }
   return result;
+}
+
+std::vector<TextSpan> plain_sentences(std::string_view text, const PageReading& reading) {
+  std::vector<TextSpan> sentences;
+  std::size_t begin = 0;
+  const auto add_paragraph = [&](std::size_t end) {
+    for (const TextSpan& span : sentences_of(text.substr(begin, end - begin), reading))
+      sentences.push_back({begin + span.begin, begin + span.end});
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = line_break_length(text.substr(at));
+    if (length > 0) {
+      add_paragraph(at);
+      begin = at + length;
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  add_paragraph(text.size());
+  return sentences;
 }
 
 std::unique_ptr<const Page> read_plain_page(std::string text, const PageReading& reading) {

@@ -9,11 +9,16 @@
 
 #include "base/suggest.h"
 #include "decoding/resolve_options.h"
+#include "fuselage/backends/backend.h"
+#include "fuselage/backends/executable.h"
 #include "fuselage/models/bundled_model.h"
+#include "tools/commands/graph_page.h"
 #include "tools/commands/open_model.h"
 
 namespace fuselage {
 namespace {
+
+constexpr std::size_t kUnguidedTranslations = 4;
 
 /// The name of a model's folder: also of a configuration or a file in it.
 std::string name_of_model(const std::string& path) {
@@ -50,21 +55,37 @@ LanguagePair languages_of(const Model& model, const TranslatorOptions& options,
                   path));
 }
 
+/// Whether lines can have prefixes, and numbers of translations of their own. On a GPU the search
+/// would run on the host then.
+bool may_have_guides(const Model& model, const TranslatorOptions& options) {
+  return !model.right_left && !options.skip_cost && !options.sampling && !options.force_decode &&
+         !options.constraints && !find_backend(options.compile.backend).capabilities().needs_gpu;
+}
+
 OpenedModel open_model(const std::string& path, const ServedModelOptions& options) {
   std::vector<std::string> arguments = options.arguments;
   arguments.insert(arguments.end(), {"-m", path});
   LanguagePair languages;
-  bool alignment = false;
+  bool alignment = false, guided = false;
   const auto adjust = [&](const Model& model, TranslatorOptions& translator) {
     languages = languages_of(model, translator, path, options.languages);
     alignment = options.alignment && model.graph.find_output("alignment").valid();
     translator.alignment = alignment;
+    guided = may_have_guides(model, translator);
+    translator.guided = guided;
     const std::int32_t beam = resolved(translator, model).beam_size.value();
-    translator.n_best = std::min<std::int32_t>(beam, static_cast<std::int32_t>(options.n_best));
+    // Without guides, each line is translated so many times.
+    const auto n_best = options.n_best.value_or(guided ? beam : kUnguidedTranslations);
+    translator.n_best = std::min<std::int32_t>(beam, static_cast<std::int32_t>(n_best));
     translator.log = options.log;
+    if (find_backend(translator.compile.backend)
+            .capabilities()
+            .options.contains(BackendOption::profile))
+      translator.compile.shared_profile = std::make_shared<SharedProfile>();
   };
   Translator translator = open_adjusted_translator(arguments, options.log, adjust);
-  return {languages, alignment, std::move(translator)};
+  auto graph_page = graph_page_of(translator, to_string(languages));
+  return {languages, alignment, std::move(translator), guided, std::move(graph_page)};
 }
 
 /// The models in a folder, by name: folders and files that can be loaded as a model by their names.

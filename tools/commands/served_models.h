@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct ServedModelOptions {
   std::string model;      ///< path of one model; empty: the bundled one, unless there is a folder
   std::string folder;     ///< path of a folder of models; empty: none
   std::string languages;  ///< "en-de": those of the one model; empty: as it states
-  std::size_t n_best = 4;
+  std::optional<std::size_t> n_best = {};  ///< nullopt: the beam size; without guides, 4
   bool alignment = false;
   std::vector<std::string> arguments;  ///< of `fuselage translate`
   Log log;
