@@ -1,7 +1,8 @@
-'use strict';
 const at = id => document.getElementById(id);
 const kPause = 250;  // milliseconds without a key before the text is translated
+const kVersions = 4;  // translations of each sentence
 let languages = [];
+let models = [];
 let settings = {charLimit: -1, keyRequired: false};
 let timer = 0;
 let request = null;  // the AbortController of the request that is under way
@@ -12,7 +13,7 @@ async function call(path, body, signal) {
   const reply = await fetch(path, options);
   const json = await reply.json();
   if (!reply.ok) throw Object.assign(new Error(json.error || reply.statusText),
-                                     {wait: Number(reply.headers.get('Retry-After')) || 0});
+                                     {status: reply.status, wait: Number(reply.headers.get('Retry-After')) || 0});
   return json;
 }
 
@@ -37,19 +38,30 @@ function say(text, bad = false) {
   at('state').classList.toggle('bad', bad);
 }
 
-function show(translation, alternatives = []) {
-  at('translation').value = translation;
-  at('translation').lang = at('target').value;
-  at('alternatives').replaceChildren(...alternatives.map(text => {
-    const item = document.createElement('li');
-    item.textContent = text;
-    return item;
-  }));
-  at('more').hidden = alternatives.length === 0;
+// The models that may translate from a language, or from any, into another.
+const modelsOf = (source, target) =>
+  models.filter(model => model.target === target && (source === 'auto' || model.source === source));
+
+function showGraphLink(source, target) {
+  const model = modelsOf(source, target).find(({graph}) => graph);
+  at('graph').hidden = !model;
+  if (model) at('graph').href = `graph?source=${encodeURIComponent(model.source)}&target=${encodeURIComponent(target)}`;
+}
+
+// The reply of /v1/translate. Where the server finds out the language, it may have no alignments.
+async function translateLines(wanted, signal) {
+  if (at('key').value) wanted.api_key = at('key').value;
+  try {
+    return await call('v1/translate', wanted, signal);
+  } catch (error) {
+    if (error.status !== 400 || !wanted.alignment) throw error;
+    return call('v1/translate', {...wanted, alignment: false, tokens: false}, signal);
+  }
 }
 
 function count() {
   const length = [...at('text').value].length;
+  if (at('text').value !== shown.text) at('mirror').replaceChildren(at('text').value, '\u200B');
   at('count').textContent = settings.charLimit > 0 ? `${length} / ${settings.charLimit}` : `${length}`;
 }
 
@@ -60,17 +72,19 @@ async function translate() {
   const q = at('text').value;
   count();
   say('');
-  if (!q.trim()) return show('');
+  if (!q.trim()) return showNothing();
   const mine = request = new AbortController();
   at('translation').classList.add('busy');
   try {
-    const wanted = {q, source: at('source').value, target: at('target').value, alternatives: 3};
-    if (at('key').value) wanted.api_key = at('key').value;
-    const reply = await call('translate', wanted, mine.signal);
+    const source = at('source').value, target = at('target').value;
+    const able = modelsOf(source, target);
+    const aligned = able.length > 0 && able.every(({alignment}) => alignment);
+    const reply = await translateLines(
+      {text: q, source, target, sentences: true, n_best: kVersions, alignment: aligned, tokens: aligned}, mine.signal);
     if (mine !== request) return;
-    show(reply.translatedText, reply.alternatives);
-    const found = reply.detectedLanguage;
-    if (found) say(`from ${named(found.language)}`);
+    show(q, reply);
+    showGraphLink(reply.source, reply.target);
+    if (source === 'auto') say(`from ${named(reply.source)}`);
   } catch (error) {
     if (mine !== request) return;
     say(error.message, true);
@@ -101,7 +115,8 @@ function swap() {
 
 async function start() {
   try {
-    [languages, settings] = await Promise.all([call('languages'), call('frontend/settings')]);
+    [languages, settings, models] =
+      await Promise.all([call('languages'), call('frontend/settings'), call('v1/models')]);
   } catch (error) {
     return say(error.message, true);
   }
@@ -115,8 +130,18 @@ async function start() {
   at('text').addEventListener('keydown', event => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) translate();
   });
-  at('source').addEventListener('change', () => { fillTargets(at('target').value); translate(); });
-  at('target').addEventListener('change', translate);
+  const change = () => { showGraphLink(at('source').value, at('target').value); translate(); };
+  at('source').addEventListener('change', () => { fillTargets(at('target').value); change(); });
+  at('target').addEventListener('change', change);
+  showGraphLink(at('source').value, at('target').value);
+  at('text').addEventListener('pointermove', event => lightSourceAt(event.clientX, event.clientY));
+  at('text').addEventListener('pointerleave', () => light(null));
+  document.addEventListener('selectionchange', () => { if (document.activeElement === at('text')) lightSourceAtCaret(); });
+  at('menu').addEventListener('keydown', onMenuKey);
+  addEventListener('resize', placeMenu);
+  document.addEventListener('pointerdown', event => {
+    if (menuWord && !at('menu').contains(event.target) && event.target !== menuWord) closeMenu();
+  });
   at('key').addEventListener('change', translate);
   at('swap').addEventListener('click', swap);
   at('clear').addEventListener('click', () => { at('text').value = ''; translate(); at('text').focus(); });
@@ -124,47 +149,6 @@ async function start() {
     .then(() => say('copied'), () => say('the browser does not allow to copy', true)));
   if (at('text').value) translate();
   if (location.hash === '#selftest') selfTest();
-}
-
-// The page uses itself and tells what came of it; tests/server/page_test.sh reads it.
-async function selfTest() {
-  const failures = [];
-  let checks = 0;
-  const expect = (condition, text) => { ++checks; if (!condition) failures.push(text); };
-  const until = async condition => {
-    for (let i = 0; i < 200 && !condition(); ++i) await new Promise(done => setTimeout(done, 50));
-    return condition();
-  };
-  const type = text => { at('text').value = text; at('text').dispatchEvent(new Event('input')); };
-  type('Tom is my friend.');
-  expect(await until(() => at('translation').value.includes('Tom')), 'a text is translated while one types');
-  expect(!at('more').hidden && at('alternatives').children.length > 0, 'there are alternatives');
-  expect(at('translation').lang === at('target').value, 'the translation has its language');
-  type('I am tired.');
-  translate();
-  type('Tom is here.\n\nTom is there.');
-  expect(await until(() => /\n\nTom/.test(at('translation').value)), 'lines stay');
-  expect(!at('translation').classList.contains('busy'), 'an older request leaves no trace');
-  const limit = settings.charLimit;
-  if (limit > 0) {
-    type('a'.repeat(limit + 1));
-    expect(await until(() => at('state').classList.contains('bad')), 'a refusal is told');
-  }
-  at('clear').click();
-  expect(at('translation').value === '' && at('text').value === '', 'the text is cleared');
-  expect(document.activeElement === at('text'), 'the text has the focus again');
-  expect(document.documentElement.scrollWidth <= innerWidth, 'nothing is wider than the window');
-  for (const control of document.querySelectorAll('button, select, textarea, output'))
-    expect(control.tabIndex >= 0 && (control.textContent || control.ariaLabel || control.labels.length),
-           `${control.id} can be reached and has a name`);
-  for (const control of document.querySelectorAll('button, select')) {
-    const box = control.getBoundingClientRect();
-    expect(box.height >= 36 && box.right <= innerWidth, `${control.id} is large enough and in the window`);
-  }
-  const result = document.createElement('pre');
-  result.id = 'selftest';
-  result.textContent = failures.length ? `selftest failed: ${failures.join('; ')}` : `selftest passed: ${checks} checks`;
-  document.body.append(result);
 }
 
 start();

@@ -12,14 +12,27 @@ export FUSELAGE_MODELS=$2/models
 work=$(mktemp -d)
 failures=0
 
-"$fuselage" serve --port 0 --max-characters 2000 >"$work/address" 2>"$work/log" &
-server=$!
-trap 'kill "$server"; wait "$server"; rm -rf "$work"' EXIT
-for ((i = 0; i < 300; ++i)); do
-  [[ ! -s $work/address ]] || break
-  sleep 0.1
-done
-address=$(cat "$work/address")
+server=
+trap 'stop; rm -rf "$work"' EXIT
+
+stop() {
+  [[ -z $server ]] || kill "$server"
+  wait "$server"
+  server=
+}
+
+# start ARGUMENTS…: a server on a free port; sets `address`.
+start() {
+  : >"$work/address"
+  "$fuselage" serve --port 0 --max-characters 2000 "$@" >"$work/address" 2>"$work/log" &
+  server=$!
+  local i
+  for ((i = 0; i < 300; ++i)); do
+    [[ ! -s $work/address ]] || break
+    sleep 0.1
+  done
+  address=$(cat "$work/address")
+}
 
 # browse SIZE ARGUMENTS… URL
 browse() {
@@ -35,11 +48,26 @@ fail() {
   failures=$((failures + 1))
 }
 
-for size in 1280,800 500,800; do
-  browse "$size" --dump-dom "$address/#selftest" >"$work/dom"
+# selftest NAME SIZE ARGUMENTS…
+selftest() {
+  local name=$1 size=$2
+  shift 2
+  browse "$size" "$@" --dump-dom "$address/#selftest" >"$work/dom"
   grep -q '<pre id="selftest">selftest passed: [0-9]* checks</pre>' "$work/dom" ||
-    fail "at $size: $(grep -o '<pre id="selftest".*' "$work/dom" | head -c 2000) $(tail -n 3 "$work/browser.err")"
-done
+    fail "$name: $(grep -o '<pre id="selftest".*' "$work/dom" | head -c 2000) $(tail -n 3 "$work/browser.err")"
+}
+
+start
+selftest "without alignments" 1280,800
+stop
+start --alignment
+selftest "in a wide window" 1280,800
+selftest "on a phone" 500,800
+selftest "in the dark" 500,800 --blink-settings=preferredColorScheme=0
+browse 1280,800 --dump-dom "$address/graph#selftest" >"$work/dom"
+grep -q '<pre id="selftest"[^>]*>selftest passed: [0-9]* checks</pre>' "$work/dom" ||
+  fail "the graph: $(grep -o '<pre id="selftest".*' "$work/dom" | head -c 2000) $(tail -n 3 "$work/browser.err")"
+grep -q '"profile":{"seconds":' "$work/dom" || fail "the page of the graph has no times"
 browse 1280,800 --screenshot="$work/page.png" "$address/" >/dev/null
 [[ $(stat -c %s "$work/page.png" 2>/dev/null || echo 0) -gt 8000 ]] || fail "the screenshot is empty"
 [[ $failures -eq 0 ]] || exit 1
