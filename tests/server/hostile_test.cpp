@@ -32,10 +32,19 @@ class HostileRequests : public ::testing::Test {
   static void TearDownTestSuite() { delete std::exchange(server, nullptr); }
   void TearDown() override { EXPECT_EQ(server->get("/health").status, 200); }
 
-  static std::string reply_to(const std::string& bytes) {
+  static std::string first_reply_to(const std::string& bytes) {
     const RawClient client(server->server().port());
     client.send(bytes);
     return client.read();
+  }
+  /// Connections of earlier clients take a moment to end.
+  static std::string reply_to(const std::string& bytes) {
+    std::string reply = first_reply_to(bytes);
+    for (int i = 0; i < 100 && reply.find("too many connections") != std::string::npos; ++i) {
+      std::this_thread::sleep_for(milliseconds(20));
+      reply = first_reply_to(bytes);
+    }
+    return reply;
   }
   static std::string post_with(const std::string& headers) {
     return "POST /translate HTTP/1.1\r\nContent-Type: application/json\r\n" + headers;
@@ -154,13 +163,14 @@ TEST_F(HostileRequests, ThatAreTooMany) {
     ASSERT_TRUE(slow.back()->send(post_with("Content-Length: 100\r\n\r\n{")));
   }
   const auto begin = std::chrono::steady_clock::now();
-  const std::string health = reply_to("GET /health HTTP/1.1\r\n\r\n");
+  const std::string health = first_reply_to("GET /health HTTP/1.1\r\n\r\n");
   EXPECT_THAT(health, StartsWith("HTTP/1.1 200"));
-  const std::string refused = reply_to("GET / HTTP/1.1\r\nA: b\r\n\r\n");
+  const std::string refused = first_reply_to("GET / HTTP/1.1\r\nA: b\r\n\r\n");
   EXPECT_THAT(refused, StartsWith("HTTP/1.1 429"));
   EXPECT_THAT(refused, HasSubstr("Retry-After: 1\r\n"));
-  EXPECT_THAT(reply_to(post_with("Content-Length: 3\r\n\r\nabc")), StartsWith("HTTP/1.1 429"));
-  EXPECT_THAT(reply_to("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(first_reply_to(post_with("Content-Length: 3\r\n\r\nabc")),
+              StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(first_reply_to("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(600));
   // They have the time of a request, and no longer.
   for (const auto& client : slow) EXPECT_THAT(client->read(), HasSubstr("HTTP/1.1 408"));
