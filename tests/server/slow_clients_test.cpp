@@ -80,13 +80,7 @@ class SlowClients : public ::testing::Test {
     return std::make_unique<RawClient>(server->server().port(), receive_bytes);
   }
 
-  /// Connections of the server without the one that asks.
-  static int connections() {
-    const auto result = server->client().Get("/metrics");
-    const std::string name = "\nfuselage_connections ";
-    const std::size_t at = result ? result->body.find(name) : std::string::npos;
-    return at == std::string::npos ? -1 : std::stoi(result->body.substr(at + name.size())) - 1;
-  }
+  static int connections() { return server->connections(); }
 
   static bool is_idle() {
     const QueueFigures figures = server->server().models()->models().front()->queue().figures();
