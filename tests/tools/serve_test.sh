@@ -58,6 +58,9 @@ unnamed_copy() {
 start
 answers '"translatedText":"Tom ist mein Freund."' POST /translate '{"q":"Tom is my friend.","source":"en","target":"de"}'
 answers '<title>' GET /
+graph=$(ask GET /graph)
+grep -qF '(graph.ir:' <<<"$graph" || fail "the graph has no places: $(head -c 500 <<<"$graph")"
+! grep -qF -e "$models" -e "$work" <<<"$graph" || fail "the graph shows a path of the machine"
 answers '"n_best":6,"alignment":false,"prefix":true,"graph":true' GET /v1/models
 answers '{"text":"Tom war' POST /v1/translate '{"text":"Tom is my friend.","target":"de","prefix":"Tom war"}'
 grep -qF 'en-de is served' log || fail "the models are not told"

@@ -1,10 +1,13 @@
 #include "tools/commands/graph_page.h"
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fuselage/inspect/page.h"
@@ -15,11 +18,27 @@ namespace {
 /// A page has up to some megabytes, and anyone may ask for it.
 constexpr std::chrono::seconds kPageAge{5};
 
+/// A text as it is in a string of the page's JSON, which is in a script.
+std::string in_page(const std::string& text) {
+  const std::string quoted =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string result;
+  for (const char c : quoted.substr(1, quoted.size() - 2))
+    c == '<' ? result.append("\\u003c") : result.append(1, c);
+  return result;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
 class GraphPage {
  public:
   GraphPage(const Translator& translator, std::string name)
       : graph_(translator.graph()), compile_(translator.options().compile) {
     report_.model = std::move(name);
+    for (const NodeId node : graph_->nodes()) files_.insert(graph_->node(node).location.file);
   }
 
   std::string text() {
@@ -32,6 +51,10 @@ class GraphPage {
       if (profile.batches > 0) report_.profile = std::move(profile);
     }
     page_ = print_page(report_);
+    // The places of nodes name the files that the graph was read from, with their folders.
+    for (const std::string& file : files_)
+      if (file.find('/') != std::string::npos)
+        replace_all(page_, in_page(file), in_page(std::filesystem::path(file).filename().string()));
     made_ = now;
     return page_;
   }
@@ -59,6 +82,7 @@ class GraphPage {
   std::mutex mutex_;
   std::optional<Graph> graph_;  ///< until the report has its stages
   CompileOptions compile_;
+  std::set<std::string> files_;  ///< of the places of nodes
   Report report_;
   std::string page_;
   std::optional<std::chrono::steady_clock::time_point> made_;
