@@ -81,6 +81,8 @@ TranslationServer::~TranslationServer() = default;
 
 int TranslationServer::port() const { return impl_->http().port(); }
 
+std::size_t TranslationServer::connections() const { return impl_->http().connections(); }
+
 std::shared_ptr<const ModelSet> TranslationServer::models() const {
   return impl_->models().models();
 }

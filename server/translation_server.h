@@ -30,6 +30,8 @@ class TranslationServer {
   TranslationServer& operator=(const TranslationServer&) = delete;
 
   int port() const;
+  /// Connections that have a thread now.
+  std::size_t connections() const;
   std::shared_ptr<const ModelSet> models() const;
 
   /// Serves until stop(), and until all that was accepted is answered.

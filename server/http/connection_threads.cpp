@@ -86,7 +86,7 @@ bool ConnectionThreads::is_stopped() const {
 
 std::size_t ConnectionThreads::count() const {
   const std::lock_guard lock(mutex_);
-  return entries_.size();
+  return static_cast<std::size_t>(std::ranges::count(entries_, false, &Entry::ended));
 }
 
 }  // namespace fuselage

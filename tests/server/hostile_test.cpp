@@ -32,10 +32,9 @@ class HostileRequests : public ::testing::Test {
   static void TearDownTestSuite() { delete std::exchange(server, nullptr); }
   void TearDown() override {
     EXPECT_EQ(server->get("/health").status, 200);
-    // The next test has all places, also that of the connection that asks.
-    for (int i = 0; i < 500 && server->connections() > 0; ++i)
-      std::this_thread::sleep_for(milliseconds(10));
-    std::this_thread::sleep_for(milliseconds(100));
+    // The next test has all places.
+    for (int i = 0; i < 5000 && server->server().connections() > 0; ++i)
+      std::this_thread::sleep_for(milliseconds(1));
   }
 
   static std::string first_reply_to(const std::string& bytes) {

@@ -80,7 +80,7 @@ class SlowClients : public ::testing::Test {
     return std::make_unique<RawClient>(server->server().port(), receive_bytes);
   }
 
-  static int connections() { return server->connections(); }
+  static std::size_t connections() { return server->server().connections(); }
 
   static bool is_idle() {
     const QueueFigures figures = server->server().models()->models().front()->queue().figures();

@@ -46,14 +46,6 @@ class RunningServer {
   TranslationServer& server() { return server_; }
   httplib::Client client() const { return httplib::Client("127.0.0.1", server_.port()); }
 
-  /// Connections of the server without the one that asks; -1: it does not tell.
-  int connections() const {
-    const auto result = client().Get("/metrics");
-    const std::string name = "\nfuselage_connections ";
-    const std::size_t at = result ? result->body.find(name) : std::string::npos;
-    return at == std::string::npos ? -1 : std::stoi(result->body.substr(at + name.size())) - 1;
-  }
-
   struct Answer {
     int status = 0;
     TestJson json;
