@@ -1,5 +1,6 @@
 #include "server/text/line_jobs.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -10,8 +11,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How often the client and the deadline are looked after.
-constexpr milliseconds kLook{100};
+/// How soon the client and the deadline are looked after, and how often at least. The time between
+/// doubles: a thousand waiting threads that wake ten times a second take a third of a processor.
+constexpr milliseconds kFirstLook{100}, kLastLook{1000};
 /// How soon a line is submitted again that found no room.
 constexpr milliseconds kRetry{10};
 
@@ -80,13 +82,15 @@ void LineJobs::take(milliseconds timeout, const Each& each) {
 
 void LineJobs::run(const Each& each) {
   auto looked = std::chrono::steady_clock::now();
+  milliseconds pause = kFirstLook;
   while (!is_done()) {
-    take(submit_more() ? kLook : kRetry, each);
+    take(submit_more() ? pause : kRetry, each);
     const auto now = std::chrono::steady_clock::now();
     if (limits_.deadline && now > *limits_.deadline && !is_done())
       throw DeadlinePassed("the text was not translated in time");
-    if (now - looked < kLook) continue;
+    if (now - looked < pause) continue;
     looked = now;
+    pause = std::min(2 * pause, kLastLook);
     if (!limits_.is_wanted()) throw ClientGone();
   }
 }

@@ -20,7 +20,7 @@ class ClientGone : public Error {
 /// How lines of a request are translated.
 struct LineLimits {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
-  /// Whether the client still waits; asked about ten times a second.
+  /// Whether the client still waits; asked at least once a second.
   std::function<bool()> is_wanted = [] { return true; };
   /// Lines of the request that wait or are translated at a time, so that a long text leaves room
   /// for other requests.
