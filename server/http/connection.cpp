@@ -71,12 +71,17 @@ void Connection::begin_request(std::size_t head_bytes, milliseconds timeout) {
   timed_out_ = too_large_ = replied_ = false;
 }
 
+/// After stop_reading() the socket always tells that its reading side has ended.
 bool Connection::is_connected() const {
-  pollfd entry{.fd = socket_, .events = POLLRDHUP, .revents = 0};
+  const short events = stopped_reading_ ? 0 : POLLRDHUP;
+  pollfd entry{.fd = socket_, .events = events, .revents = 0};
   return ::poll(&entry, 1, 0) <= 0;
 }
 
-void Connection::stop_reading() const { ::shutdown(socket_, SHUT_RD); }
+void Connection::stop_reading() {
+  stopped_reading_ = true;
+  ::shutdown(socket_, SHUT_RD);
+}
 
 void Connection::end_sending() const { ::shutdown(socket_, SHUT_WR); }
 

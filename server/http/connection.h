@@ -41,8 +41,9 @@ class Connection : public httplib::Stream {
   /// The connection ends with the present reply.
   void end_after_reply() { ends_ = true; }
   bool ends() const { return ends_; }
-  /// Ends waiting for requests; one that has arrived is still read.
-  void stop_reading() const;
+  /// Ends waiting for requests; one that has arrived is still read, and is the last.
+  void stop_reading();
+  bool stopped_reading() const { return stopped_reading_; }
   /// Closes the connection in a way that the client can read the last reply, although it may still
   /// be sending.
   void finish();
@@ -83,6 +84,7 @@ class Connection : public httplib::Stream {
   std::size_t begin_ = 0, end_ = 0;  ///< of what is buffered
   std::size_t bytes_left_ = 0;
   Clock::time_point began_ = {}, deadline_ = {};
+  std::atomic<bool> stopped_reading_ = false;
   bool timed_out_ = false, too_large_ = false, replied_ = false, ends_ = false, crowded_ = false;
 };
 

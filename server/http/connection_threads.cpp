@@ -1,10 +1,17 @@
 #include "server/http/connection_threads.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
 namespace fuselage {
+namespace {
+
+/// A client that has sent nothing for so long is hardly sending a request just now.
+constexpr std::chrono::milliseconds kLeastWait{250};
+
+}  // namespace
 
 ConnectionThreads::~ConnectionThreads() { wait_for_end(); }
 
@@ -34,12 +41,16 @@ bool ConnectionThreads::make_place() {
   const auto staying = static_cast<std::size_t>(
       std::ranges::count_if(entries_, [](const Entry& entry) { return !entry.leaving; }));
   if (staying < most_) return true;
-  const auto waiting = std::ranges::find_if(entries_, &Entry::waiting);
+  const auto now = Connection::Clock::now();
+  const auto longest = std::ranges::min_element(
+      entries_, {}, [&](const Entry& entry) { return entry.waits_since.value_or(now); });
+  const bool can_leave =
+      longest != entries_.end() && now - longest->waits_since.value_or(now) >= kLeastWait;
   // A connection takes a moment to leave.
-  if (waiting == entries_.end() || entries_.size() >= 2 * most_) return false;
-  waiting->connection->stop_reading();
-  waiting->waiting = false;
-  waiting->leaving = true;
+  if (!can_leave || entries_.size() >= 2 * most_) return false;
+  longest->connection->stop_reading();
+  longest->waits_since.reset();
+  longest->leaving = true;
   return true;
 }
 
@@ -54,7 +65,7 @@ void ConnectionThreads::start(std::unique_ptr<Connection> connection,
       serve(*entry->connection);
       const std::lock_guard guard(mutex_);
       entry->connection.reset();
-      entry->waiting = false;
+      entry->waits_since.reset();
       entry->ended = true;
       changed_.notify_all();
     });
@@ -66,8 +77,11 @@ void ConnectionThreads::start(std::unique_ptr<Connection> connection,
 
 bool ConnectionThreads::set_waiting(const Connection& connection, bool waiting) {
   const std::lock_guard lock(mutex_);
-  for (Entry& entry : entries_)
-    if (entry.connection.get() == &connection) entry.waiting = waiting;
+  for (Entry& entry : entries_) {
+    if (entry.connection.get() != &connection) continue;
+    entry.waits_since.reset();
+    if (waiting) entry.waits_since = Connection::Clock::now();
+  }
   return !stopped_;
 }
 
@@ -75,7 +89,7 @@ void ConnectionThreads::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   for (const Entry& entry : entries_)
-    if (entry.waiting) entry.connection->stop_reading();
+    if (entry.waits_since) entry.connection->stop_reading();
   changed_.notify_all();
 }
 

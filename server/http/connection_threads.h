@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "server/http/connection.h"
@@ -13,14 +14,14 @@
 namespace fuselage {
 
 /// The threads of connections, one each, of which there are at most so many. Where all are taken, a
-/// new connection takes the place of one that waits between two requests.
+/// new connection takes the place of the one that has waited longest between two requests, if that
+/// is long enough for its client not to be sending just now.
 class ConnectionThreads {
  public:
   explicit ConnectionThreads(std::size_t most) : most_(most) {}
   ~ConnectionThreads();
 
-  /// Whether there is a place for a new connection. One that waits between two requests ends to
-  /// make room.
+  /// Whether there is a place for a new connection. One that waits ends to make room.
   bool make_place();
   /// Runs `serve` for the connection on a thread of its own.
   void start(std::unique_ptr<Connection> connection, std::function<void(Connection&)> serve);
@@ -39,7 +40,8 @@ class ConnectionThreads {
   struct Entry {
     std::unique_ptr<Connection> connection;
     std::thread thread;
-    bool waiting = false, leaving = false, ended = false;
+    std::optional<Connection::Clock::time_point> waits_since = {};  ///< for its next request
+    bool leaving = false, ended = false;
   };
 
   void join_ended(std::unique_lock<std::mutex>& lock);

@@ -164,7 +164,8 @@ class HttpServer::Impl : private httplib::Server {
     for (int request = 0; request < kRequestsOfConnection; ++request) {
       if (!wait_for_request(connection, request == 0)) break;
       connection.begin_request(kMaxHead, options_.request_timeout);
-      const bool last = threads_.is_stopped() || request + 1 == kRequestsOfConnection;
+      const bool last = threads_.is_stopped() || connection.stopped_reading() ||
+                        request + 1 == kRequestsOfConnection;
       bool closed = false;
       const bool answered = process_request(connection, last, closed, [](httplib::Request& read) {
         // Replies are made for each request: there are no parts of them.

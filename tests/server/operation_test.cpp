@@ -6,6 +6,7 @@
 #include <atomic>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "tests/server/raw_client.h"
 #include "tests/server/support.h"
@@ -94,6 +95,30 @@ TEST(ServerLimits, CancelTheLinesOfAClientThatHasGone) {
     return figures.waiting + figures.translating == 0;
   }));
   EXPECT_LT(figures_of(server).translated, 500u);
+}
+
+TEST(ServerLimits, CloseNoConnectionThatIsInUse) {
+  ServerOptions options;
+  options.http.max_connections = 2;
+  RunningServer server(options);
+  std::atomic<int> translated = 0, refused = 0, others = 0;
+  const auto ask_on_one_connection = [&] {
+    httplib::Client client = server.client();
+    client.set_keep_alive(true);
+    for (int i = 0; i < 40; ++i) {
+      const auto reply =
+          client.Post("/translate", request_of("Tom is here.").dump(), "application/json");
+      const int status = reply ? reply->status : 0;
+      ++(status == 200 ? translated : status == 429 ? refused : others);
+    }
+  };
+  {
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < 6; ++i) clients.emplace_back(ask_on_one_connection);
+  }
+  EXPECT_GT(translated, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(others, 0);
 }
 
 TEST(ServerLimits, CountRequestsOfAClient) {
