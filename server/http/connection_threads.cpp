@@ -9,7 +9,7 @@ namespace fuselage {
 namespace {
 
 /// A client that has sent nothing for so long is hardly sending a request just now.
-constexpr std::chrono::milliseconds kLeastWait{250};
+constexpr std::chrono::milliseconds kLeastWait{1000};
 
 }  // namespace
 

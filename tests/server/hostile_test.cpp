@@ -158,7 +158,7 @@ TEST_F(HostileRequests, OnConnectionsThatTakeAllPlaces) {
   }
   EXPECT_THAT(first_reply_to("GET /languages HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 429"));
   // One that has waited for a while for its next request gives way.
-  std::this_thread::sleep_for(milliseconds(300));
+  std::this_thread::sleep_for(milliseconds(1100));
   EXPECT_EQ(server->get("/languages").status, 200);
 }
 
