@@ -51,7 +51,7 @@ struct QueueOptions {
   /// back-end.
   std::size_t places = 0;
   std::size_t max_waiting = 1024;  ///< lines that may wait; at least 1
-  Refill refill = Refill::by_cost;
+  Refill refill = Refill::at_once;
 };
 
 /// Figures of a queue since it was made.
@@ -76,8 +76,7 @@ struct QueueFigures {
 /// A sentence begins only if its longest possible search fits its thread's memory, so those that
 /// run never wait for one another, and none is computed twice. A sentence larger than that memory
 /// begins when its thread has ended all others, with a larger one. So a line waits for the lines
-/// before it only, and, of the default Refill, at the longest until half of the places of a thread
-/// are free.
+/// before it only.
 ///
 /// Where there are no places, as for samples and for shortlists on a GPU, lines that wait form a
 /// batch when a thread is idle.
