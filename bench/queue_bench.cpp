@@ -133,10 +133,15 @@ void run(const std::vector<std::string>& arguments) {
   constexpr std::pair<const char*, Refill> kRefills[] = {{"at once", Refill::at_once},
                                                          {"half empty", Refill::half_empty},
                                                          {"by cost", Refill::by_cost}};
-  std::vector<Outcome> a, b, queued[std::size(kRefills)];
+  std::vector<std::string> longest_first = lines;
+  std::ranges::stable_sort(longest_first, std::greater(),
+                           [&](const std::string& line) { return in_order.count_tokens(line); });
+  std::vector<Outcome> a, b, by_length, queued[std::size(kRefills)];
   for (std::size_t round = 0; round < number(4, "5"); ++round) {
     a.push_back(by_batches(sorted, lines));
     b.push_back(by_batches(in_order, lines));
+    by_length.push_back(
+        by_queue(in_order, longest_first, places, options.threads, Refill::by_cost));
     for (std::size_t i = 0; i < std::size(kRefills); ++i)
       queued[i].push_back(by_queue(in_order, lines, places, options.threads, kRefills[i].second));
   }
@@ -148,6 +153,7 @@ void run(const std::vector<std::string>& arguments) {
   print("batches in order", b, baseline);
   for (std::size_t i = 0; i < std::size(kRefills); ++i)
     print(kRefills[i].first, queued[i], baseline);
+  print("by cost, sorted", by_length, baseline);
 }
 
 }  // namespace

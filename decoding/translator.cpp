@@ -57,6 +57,13 @@ std::size_t ensemble_size(const Graph& graph) {
   return count;
 }
 
+/// Whether steps read rows of all words before, as keys and values of self-attention.
+bool has_prefix_rows(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (graph.domain(DomainId{i}).kind == DomainKind::prefix) return true;
+  return false;
+}
+
 /// Throws unless the model has an alignment, and with its first text.
 void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text) {
   expect_alignment(graph);
@@ -331,8 +338,10 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
 }
 
 /// Bounds of a batch in words are those of batches that are made before they begin. On a GPU sorted
-/// batches, whose size is tuned, have been measured, and top-up batching has not.
+/// batches, whose size is tuned, have been measured, and top-up batching has not. Sorted batches
+/// are faster for models that keep rows of all words, which lie far from one another in a store.
 bool Translator::Impl::tops_up() const {
+  if (has_prefix_rows(graph_)) return false;
   if (find_backend(options_.compile.backend).capabilities().needs_gpu) return false;
   const SearchPool::Lease lease(*pool_, 1);
   return has_places(*lease.searches()[0]) && options_.batches.mini_batch_words.value_or(0) == 0;

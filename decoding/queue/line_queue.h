@@ -17,7 +17,7 @@ class LineQueue {
   struct Size {
     std::size_t places;       ///< of each thread; 0: as many as are fastest
     std::size_t max_waiting;  ///< lines; 0: as many as there are places
-    Refill refill = Refill::at_once;
+    Refill refill = Refill::by_cost;
   };
 
   /// Starts TranslatorOptions::threads threads. Throws Error if the system cannot.

@@ -115,7 +115,13 @@ std::optional<std::int32_t> QueueThread::reserve(const QueuedLine& line) {
 void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
   const double start = seconds_now();
   std::vector<EncodedLine> encoded;
-  for (const auto& line : lines) encoded.push_back(line->line);
+  std::size_t words = 0, longest = 0;
+  for (const auto& line : lines) {
+    const std::size_t length = lines_.words(line->line);
+    words += length;
+    longest = std::max(longest, length);
+    encoded.push_back(line->line);
+  }
   try {
     lines_.admit(search_, encoded, places);
   } catch (...) {
@@ -127,7 +133,7 @@ void QueueThread::admit(QueuedLines lines, std::vector<std::int32_t> places) {
     finish(*lines.front(), {}, std::current_exception());
     return;
   }
-  policy_.encoded(lines.size(), seconds_now() - start);
+  policy_.encoded(words, longest, seconds_now() - start);
   for (std::size_t i = 0; i < lines.size(); ++i)
     running_.push_back({places[i], std::move(lines[i])});
 }

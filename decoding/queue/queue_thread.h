@@ -43,7 +43,7 @@ class QueueThread {
     std::size_t together = 1;
     /// The average length of a sentence in words, for which places have memory.
     std::int64_t average_words = 64;
-    Refill refill = Refill::at_once;
+    Refill refill = Refill::by_cost;
   };
 
   QueueThread(BeamSearch& search, const LineSearches& lines, WaitingLines& waiting,

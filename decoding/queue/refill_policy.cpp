@@ -1,6 +1,7 @@
 #include "decoding/queue/refill_policy.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fuselage {
 
@@ -14,7 +15,7 @@ bool RefillPolicy::is_due(std::size_t free) const {
     case Refill::half_empty:
       return is_half_empty;
     case Refill::by_cost:
-      return free > 0 && (is_half_empty || lost_ >= encoding_.intercept().value_or(0));
+      return free > 0 && (is_half_empty || lost_ >= fixed_encoding());
   }
   return true;
 }
@@ -25,8 +26,12 @@ void RefillPolicy::stepped(std::size_t free, double seconds) {
   lost_ += fixed * static_cast<double>(free) / static_cast<double>(places_);
 }
 
-void RefillPolicy::encoded(std::size_t sentences, double seconds) {
-  encoding_.add(static_cast<double>(sentences), seconds);
+/// A recurrent encoder's fixed cost is one for each word of the longest sentence. That of other
+/// encoders is not, but is as much for the usual length.
+void RefillPolicy::encoded(std::size_t words, std::size_t longest, double seconds) {
+  const auto length = static_cast<double>(std::max<std::size_t>(longest, 1));
+  encoding_.add(static_cast<double>(words) / length, seconds / length);
+  longest_ = longest_ == 0 ? length : longest_ * std::pow(length / longest_, 0.05);
   lost_ = 0;
 }
 

@@ -17,16 +17,21 @@ class RefillPolicy {
 
   /// A step took `seconds`, and `free` places had no part in it.
   void stepped(std::size_t free, double seconds);
-  /// `sentences` were encoded together in `seconds`.
-  void encoded(std::size_t sentences, double seconds);
+  /// Sentences of `words` together, of which the longest has `longest`, were encoded in `seconds`.
+  void encoded(std::size_t words, std::size_t longest, double seconds);
 
  private:
+  /// Seconds of encoding some sentences that do not depend on their number.
+  double fixed_encoding() const { return encoding_.intercept().value_or(0) * longest_; }
+
   Refill refill_;
   std::size_t places_;
   /// Seconds of the steps since encoded() that others would have shared: of the part of a step that
   /// does not depend on sentences, the shares of the free places.
   double lost_ = 0;
-  FittedLine step_, encoding_;  ///< seconds by sentences
+  FittedLine step_;      ///< seconds by sentences
+  FittedLine encoding_;  ///< seconds for a word of the longest sentence, by sentences of its length
+  double longest_ = 0;   ///< words of a batch's longest sentence, a geometric mean of the last
 };
 
 }  // namespace fuselage

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -72,6 +73,32 @@ TEST(Translator, DoesNotDependOnBatchesOrThreads) {
       EXPECT_EQ(show(Translator(small_model(), options).translate(lines)), expected);
     }
   }
+}
+
+/// The lines that are read before the first one, which is the shortest, is handed on.
+std::size_t lines_before_the_first(const std::string& model) {
+  TranslatorOptions options = small_options();
+  options.threads = 1;
+  options.batches.mini_batch = 1;
+  const Translator translator(load_model(support::conformance_case(model) + "/model.npz"), options);
+  const std::vector<std::string> lines = input_lines();
+  std::atomic<std::size_t> read = 0, at_first = 0;
+  translator.translate(
+      [&](std::string& line, LineGuide&) {
+        if (read == 40) return false;
+        line = read == 0 ? "a" : lines[read % lines.size()];
+        ++read;
+        return true;
+      },
+      [&](std::size_t line, Translation&&) {
+        if (line == 0) at_first = read.load();
+      });
+  return at_first;
+}
+
+TEST(Translator, SortsLinesOnlyForModelsThatKeepRowsOfAllWords) {
+  EXPECT_LE(lines_before_the_first("transformer-ssru"), 17u);
+  EXPECT_GT(lines_before_the_first("transformer-pre"), 17u);
 }
 
 TEST(Translator, MayBeCalledFromSeveralThreads) {

@@ -51,7 +51,7 @@ struct QueueOptions {
   /// back-end.
   std::size_t places = 0;
   std::size_t max_waiting = 1024;  ///< lines that may wait; at least 1
-  Refill refill = Refill::at_once;
+  Refill refill = Refill::by_cost;
 };
 
 /// Figures of a queue since it was made.
