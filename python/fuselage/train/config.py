@@ -36,12 +36,14 @@ class Text:
 
     weight: how often a pair is used in an epoch; 0.5 is every second one, drawn anew each time.
     until: the share of the training after which the text is no longer used.
+    reversed: the target is the first side.
     """
 
     path: str | list[str] = ""
     weight: float = 1.0
     until: float = 1.0
     lines: int = 0
+    reversed: bool = False
 
 
 @dataclass
@@ -73,10 +75,14 @@ class Augmentation:
 
 @dataclass
 class Data:
-    """Texts and vocabulary. vocabulary: a SentencePiece model; empty: trained on the texts."""
+    """Texts and vocabulary. vocabulary: a SentencePiece model; empty: trained on the texts.
+
+    reversed: all texts are, for a model of the other direction.
+    """
 
     train: list[Text] = field(default_factory=list)
     valid: Text = field(default_factory=Text)
+    reversed: bool = False
     vocabulary: str = ""
     vocabulary_size: int = 8000
     clean: Cleaning = field(default_factory=Cleaning)
@@ -189,8 +195,10 @@ def _value(kind: Any, value: Any, where: str, key: str) -> Any:
         return [_build(of, each, where, f"{key}[{i}].") for i, each in enumerate(value)]
     if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    allowed = {int: int, str: str, float: float}.get(kind)
-    if allowed is not None and (not isinstance(value, allowed) or isinstance(value, bool)):
+    allowed = {int: int, str: str, float: float, bool: bool}.get(kind)
+    if allowed is not None and (
+        not isinstance(value, allowed) or isinstance(value, bool) != (kind is bool)
+    ):
         raise Error(f"{where}: '{key}' must be {kind.__name__}, not {value!r}")
     return value
 
@@ -205,6 +213,7 @@ def _resolve(config: Config, folder: Path, data: Path) -> None:
     config.data.vocabulary = at(config.data.vocabulary)
     for text in [*config.data.train, config.data.valid]:
         text.path = [at(p) for p in text.path] if isinstance(text.path, list) else at(text.path)
+        text.reversed ^= config.data.reversed
 
 
 def _check(config: Config, where: str) -> None:

@@ -27,8 +27,8 @@ def read_pairs(text: Text) -> Iterator[Pair]:
     different numbers of lines, and for a text without pairs.
     """
     count = 0
-    for count, pair in enumerate(_pairs(text), 1):
-        yield pair
+    for count, (first, second) in enumerate(_pairs(text), 1):
+        yield (second, first) if text.reversed else (first, second)
         if text.lines and count == text.lines:
             break
     if count == 0:

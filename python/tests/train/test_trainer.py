@@ -74,6 +74,15 @@ def command(folder: Path, output: str, *arguments: str) -> list[str]:
     ]
 
 
+def test_texts_are_read_in_the_other_direction(folder):
+    there = read_config(folder / "config.yml").data
+    values = {**CONFIG, "data": {**CONFIG["data"], "reversed": True}}
+    (folder / "reversed.yml").write_text(yaml.safe_dump(values))
+    back = read_config(folder / "reversed.yml").data
+    for text, other in zip([*there.train, there.valid], [*back.train, back.valid], strict=True):
+        assert [(b, a) for a, b in read_pairs(text)] == list(read_pairs(other))
+
+
 def test_a_training_that_is_killed_gives_the_checkpoint_of_one_that_is_not(folder: Path) -> None:
     subprocess.run(command(folder, "whole"), check=True)
     kills = 0
