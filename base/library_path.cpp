@@ -17,7 +17,7 @@ std::filesystem::path library_path() {
   // The loader has no name for the program itself.
   const std::filesystem::path name = static_cast<const link_map*>(object)->l_name;
   if (name.empty()) return std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return std::filesystem::absolute(name, unknown);
+  return std::filesystem::weakly_canonical(name, unknown);
 }
 
 void share_symbols() {

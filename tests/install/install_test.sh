@@ -35,6 +35,11 @@ text=$'Tom is my friend.\nWhere is the station?'
 expected=$'Tom ist mein Freund.\nWo ist der Bahnhof?'
 cd "$work"
 [[ $("$prefix/bin/fuselage" translate --quiet <<<"$text") == "$expected" ]] || fail "fuselage translate"
+# A loader may find the library by a link, as /lib leads to /usr/lib on Debian.
+ln -s "$prefix/lib" "$work/lib"
+linked=$work/lib${library#"$prefix/lib"}
+[[ $(LD_LIBRARY_PATH=$(dirname "$linked") "$prefix/bin/fuselage" translate --quiet <<<"$text") == "$expected" ]] ||
+  fail "fuselage translate with the library by a link"
 [[ -s $prefix/share/man/man1/fuselage.1 && -s $prefix/share/man/man1/fuselage-translate.1 ]] ||
   fail "manual pages"
 for file in README.md CHANGELOG.md LICENSE docs/install.md docs/images/step.svg; do
