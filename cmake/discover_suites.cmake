@@ -1,7 +1,10 @@
-# Run after a GoogleTest program was linked; see test_suites.cmake. Asks PROGRAM for its tests and writes FILE,
-# which CTest reads.
+# Run after a GoogleTest program was linked; see test_suites.cmake. Asks PROGRAM, a command, for its tests and
+# writes FILE, which CTest reads.
 set(tests_of_a_process 100)
 
+# Without empty elements: there may be no emulator.
+set(PROGRAM ${PROGRAM})
+list(JOIN PROGRAM "]] [[" command)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 # A comment tells types and parameters, with any characters.
 string(REGEX REPLACE "  # [^\n]*" "" listing "${listing}")
@@ -31,7 +34,7 @@ foreach(suite IN LISTS suites)
       list(APPEND environment GTEST_TOTAL_SHARDS=set:${shards} GTEST_SHARD_INDEX=set:${shard})
     endif()
     string(APPEND text
-      "add_test([[${test}]] [[${PROGRAM}]] [[--gtest_filter=${suite}.*]])\n"
+      "add_test([[${test}]] [[${command}]] [[--gtest_filter=${suite}.*]])\n"
       "set_tests_properties([[${test}]] PROPERTIES LABELS [[${NAME}]] COST ${cost}"
       " ENVIRONMENT_MODIFICATION [[${environment}]] WORKING_DIRECTORY [[${FOLDER}]])\n")
   endforeach()

@@ -37,7 +37,8 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/fuselage.pc
 set(help ${PROJECT_BINARY_DIR}/generated/help)
 add_custom_command(
   OUTPUT ${help}/man1/fuselage.1
-  COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/make_help.sh $<TARGET_FILE:fuselage_cli> ${help}
+  COMMAND bash ${PROJECT_SOURCE_DIR}/scripts/make_help.sh ${help} ${CMAKE_CROSSCOMPILING_EMULATOR}
+          $<TARGET_FILE:fuselage_cli>
   DEPENDS fuselage_cli fuselage scripts/make_help.sh
   VERBATIM)
 add_custom_target(fuselage_help ALL DEPENDS ${help}/man1/fuselage.1)

@@ -44,10 +44,10 @@ step() {
   exit 1
 }
 
-# packages_of SECTION: prints the names in this section of packages.txt.
+# packages_of SECTION [FILE]: prints the names in this section of packages.txt, or of another list.
 packages_of() {
   awk -v header="[$1]" '$1 == "#" && $2 ~ /^\[/ {here = $2 == header} here && /^[^#]/ {print $1}' \
-    packages.txt
+    "${2:-packages.txt}"
 }
 
 # Prints the arguments that are not installed packages.

@@ -15,6 +15,7 @@
 #include <cpuid.h>
 #endif
 #ifdef __linux__
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -83,13 +84,41 @@ bool has_amx([[maybe_unused]] std::int64_t target) {
   return false;
 }
 
+/// Whether the processor has ARM's dot products of bytes.
+bool has_dotprod([[maybe_unused]] std::int64_t target) {
+#if HWY_ARCH_ARM_A64 && defined(__linux__)
+  constexpr unsigned long kDotProducts = 1ul << 20;  // HWCAP_ASIMDDP
+  return target == HWY_STATIC_TARGET && (getauxval(AT_HWCAP) & kDotProducts) != 0;
+#else
+  return false;
+#endif
+}
+
+/// The same for its products of matrices of bytes.
+bool has_i8mm([[maybe_unused]] std::int64_t target) {
+#if HWY_ARCH_ARM_A64 && defined(__linux__)
+  constexpr unsigned long kMatrixProducts = 1ul << 13;  // HWCAP2_I8MM
+  return has_dotprod(target) && (getauxval(AT_HWCAP2) & kMatrixProducts) != 0;
+#else
+  return false;
+#endif
+}
+
 /// Adds the levels above a target's own that differ from it only in their integer products.
 void add_product_levels(std::vector<Level>& levels, const Level& own) {
-  Level level = own;
-  level.name = own.name + "_vnni";
-  if (has_vnni(own.target) && fill_vnni(own.target, level.table)) levels.push_back(level);
-  level.name = own.name + "_amx";
-  if (has_amx(own.target) && fill_amx(own.target, level.table)) levels.push_back(level);
+  constexpr struct {
+    const char* suffix;
+    bool (*present)(std::int64_t target);
+    bool (*fill)(std::int64_t target, KernelTable& table);
+  } kProducts[] = {{"_vnni", has_vnni, fill_vnni},
+                   {"_amx", has_amx, fill_amx},
+                   {"_dotprod", has_dotprod, fill_dotprod},
+                   {"_i8mm", has_i8mm, fill_i8mm}};
+  for (const auto& [suffix, present, fill] : kProducts) {
+    Level level = own;
+    level.name = own.name + suffix;
+    if (present(own.target) && fill(own.target, level.table)) levels.push_back(level);
+  }
 }
 
 // Weakest first: in Highway's masks a lower bit is a stronger level.

@@ -8,7 +8,8 @@ namespace fuselage::cpu {
 
 /// The instruction-set levels supported by both machine and binary, weakest first: a subset of
 /// "scalar" (or "emu128"), "sse4", "avx2", "avx2_vnni", "avx3", "avx3_vnni"
-/// and "avx3_amx" (AVX-VNNI, AVX-512-VNNI and AMX for integer products).
+/// and "avx3_amx" (AVX-VNNI, AVX-512-VNNI and AMX for integer products), or on ARM64 of "neon",
+/// "neon_dotprod" and "neon_i8mm" (dot products, and products of matrices, of bytes).
 std::vector<std::string> supported_isas();
 
 /// The level of the kernels that kernels() returns.

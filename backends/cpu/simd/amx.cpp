@@ -1,5 +1,5 @@
 #define FUSELAGE_AMX
-#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/vnni-inl.h"
+#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/product_level-inl.h"
 #include "backends/cpu/simd/foreach_vnni-inl.h"
 #include "backends/cpu/simd/table.h"
 

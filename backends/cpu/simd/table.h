@@ -173,6 +173,11 @@ bool fill_vnni(std::int64_t target, KernelTable& table);
 /// The same with AMX's instructions beside VNNI.
 bool fill_amx(std::int64_t target, KernelTable& table);
 
+/// The same with ARM's dot products of bytes, and with its products of matrices of bytes beside
+/// them.
+bool fill_dotprod(std::int64_t target, KernelTable& table);
+bool fill_i8mm(std::int64_t target, KernelTable& table);
+
 /// The table of the active level (see isa.h); lives as long as the process.
 const KernelTable& kernels();
 

@@ -26,6 +26,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 inline constexpr std::size_t kLanes = HWY_LANES(float);
+/// Whether there are 32 vector registers, or 16.
+inline constexpr bool kHas32Registers = HWY_CAP_GE512 || HWY_ARCH_ARM_A64;
 
 HWY_INLINE Vector load(const float* p) { return hn::LoadU(Tag(), p); }
 HWY_INLINE Vector broadcast(float x) { return hn::Set(Tag(), x); }
@@ -90,17 +92,17 @@ HWY_INLINE Vector neg_mul_add(Vector a, Vector b, Vector c) { return hn::Sub(c, 
 
 /// a > b ? a : b and a < b ? a : b, also for zeros of both signs; b if either is NaN.
 HWY_INLINE Vector max_of(Vector a, Vector b) {
-#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
-  return hn::IfThenElse(hn::Gt(a, b), a, b);
-#else
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   return hn::Max(a, b);
+#else
+  return hn::IfThenElse(hn::Gt(a, b), a, b);
 #endif
 }
 HWY_INLINE Vector min_of(Vector a, Vector b) {
-#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
-  return hn::IfThenElse(hn::Lt(a, b), a, b);
-#else
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
   return hn::Min(a, b);
+#else
+  return hn::IfThenElse(hn::Lt(a, b), a, b);
 #endif
 }
 

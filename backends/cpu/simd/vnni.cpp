@@ -1,4 +1,4 @@
-#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/vnni-inl.h"
+#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/product_level-inl.h"
 #include "backends/cpu/simd/foreach_vnni-inl.h"
 #include "backends/cpu/simd/table.h"
 

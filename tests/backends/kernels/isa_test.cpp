@@ -25,7 +25,7 @@ TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   if (isa == "avx3" || isa == "avx3_vnni" || isa == "avx3_amx") {
     EXPECT_EQ(panel, 64u);
   }
-  if (isa == "avx2" || isa == "avx2_vnni") {
+  if (isa == "avx2" || isa == "avx2_vnni" || isa.starts_with("neon")) {
     EXPECT_EQ(panel, 16u);
   }
   if (isa == "sse4" || isa == "emu128") {
@@ -165,10 +165,27 @@ TEST(Isa, AmxHasTheLayoutOfVnniAndOtherProducts) {
   EXPECT_EQ(kernels().unary, table.unary);
 }
 
+TEST(Isa, Arm64HasNeonAndTheLevelsOfItsProducts) {
+  const std::vector<std::string> isas = supported_isas();
+  if (isas.front() != "neon") GTEST_SKIP() << "no ARM64";
+  // Processors with products of matrices have dot products.
+  const std::vector<std::string> all = {"neon", "neon_dotprod", "neon_i8mm"};
+  ASSERT_LE(isas.size(), all.size());
+  EXPECT_TRUE(std::equal(isas.begin(), isas.end(), all.begin()));
+  std::vector<PanelLayout> layouts;
+  for (const std::string& isa : isas) {
+    force_isa(isa);
+    EXPECT_EQ(std::count(layouts.begin(), layouts.end(), kernels().panel_layout), 0) << isa;
+    layouts.push_back(kernels().panel_layout);
+  }
+}
+
 TEST(Isa, InstructionsForProductsAreUsedIfTheProcessorHasThem) {
+  // x86 lists them as flags, ARM64 as features.
   std::ifstream file("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string flags = text.substr(std::min(text.find("flags"), text.size()));
+  std::string flags =
+      text.substr(std::min({text.find("flags"), text.find("Features"), text.size()}));
   flags.resize(std::min(flags.find('\n'), flags.size()));
   flags += ' ';
   const std::vector<std::string> isas = supported_isas();
@@ -180,6 +197,12 @@ TEST(Isa, InstructionsForProductsAreUsedIfTheProcessorHasThem) {
   }
   if (has("avx3") && flags.find(" avx512_vnni ") != std::string::npos) {
     EXPECT_TRUE(has("avx3_vnni"));
+  }
+  if (has("neon") && flags.find(" asimddp ") != std::string::npos) {
+    EXPECT_TRUE(has("neon_dotprod"));
+  }
+  if (has("neon_dotprod") && flags.find(" i8mm ") != std::string::npos) {
+    EXPECT_TRUE(has("neon_i8mm"));
   }
   // Linux may refuse the registers.
   if (has("avx3_amx")) {

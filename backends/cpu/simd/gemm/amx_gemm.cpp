@@ -1,3 +1,3 @@
 #define FUSELAGE_AMX
-#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/gemm/vnni_gemm-inl.h"
+#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/gemm/level_gemm-inl.h"
 #include "backends/cpu/simd/foreach_vnni-inl.h"

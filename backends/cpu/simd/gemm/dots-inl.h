@@ -79,11 +79,11 @@ struct BFloat16Dot : FloatDot {
 /// Integers of type T in pairs: instructions for bytes saturate their sums.
 template <class T>
 struct IntegerDot {
-  using Sum = IntSums;
+  using Sum = PairSums;
   static constexpr std::size_t kStep = 2 * kLanes;
   static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return sums_from<Sum>(hn::Zero(IntTag())); }
   static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
     return load_pairs(reinterpret_cast<const T*>(p) + i);
   }
@@ -153,6 +153,33 @@ struct Int8Dot {
   }
 };
 
+#elif defined(FUSELAGE_DOTPROD)
+
+/// Bytes as they are.
+struct Int8Dot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = 4 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
+
+  static HWY_INLINE Sum start(const std::byte*) { return hn::Zero(IntTag()); }
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, AllLanes) {
+    return hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p + i));
+  }
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return hn::BitCast(IntTag(), hn::LoadU(hn::Repartition<std::int8_t, Tag>(),
+                                           Padded<std::int8_t, kStep>(
+                                               reinterpret_cast<const std::int8_t*>(p) + i, lanes.n)
+                                               .elements));
+  }
+  template <class Lanes>
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, Lanes lanes) {
+    return row(p, i, lanes);
+  }
+  static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
+    return add_bytes(row, column, sum);
+  }
+};
+
 #else
 
 using Int8Dot = IntegerDot<std::int8_t>;
@@ -162,7 +189,7 @@ using Int8Dot = IntegerDot<std::int8_t>;
 /// Columns are qlog4 vectors. The low nibbles of 4 bytes are terms 0, 2, 4 and 6, so rows are
 /// prepared in steps of kLanes words of even terms and kLanes words of odd terms.
 struct Log4Dot {
-  using Sum = IntSums;
+  using Sum = Log4Sums;
   static constexpr std::size_t kStep = kLog4Group * kLanes;
   static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
 
@@ -184,7 +211,7 @@ struct Log4Dot {
   }
 
   static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
-  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return sums_from<Sum>(hn::Zero(IntTag())); }
   template <class Lanes>
   static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
     const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
@@ -259,9 +286,8 @@ HWY_INLINE void store_products(const DotTile& tile, std::size_t r, const Vector 
     store_sums(Tag(), sums[c], sums[c + 1], sums[c + 2], sums[c + 3],
                tile.out + r * tile.stride + c);
 }
-template <std::size_t kColumns>
-HWY_INLINE void store_products(const DotTile& tile, std::size_t r,
-                               const IntSums (&sums)[kColumns]) {
+template <class Sums, std::size_t kColumns>
+HWY_INLINE void store_products(const DotTile& tile, std::size_t r, const Sums (&sums)[kColumns]) {
   std::int32_t integers[kColumns];
   float scales[kColumns];
   for (std::size_t c = 0; c < kColumns; c += kDotColumns)
@@ -274,10 +300,10 @@ HWY_INLINE void store_products(const DotTile& tile, std::size_t r,
     out[c] = static_cast<float>(integers[c]) * scales[c] * scale;
 }
 
-template <std::size_t kColumns>
-HWY_INLINE void subtract(const IntSums (&bias)[kColumns], IntSums (&sums)[kColumns]) {
+template <class Sums, std::size_t kColumns>
+HWY_INLINE void subtract(const Sums (&bias)[kColumns], Sums (&sums)[kColumns]) {
   for (std::size_t c = 0; c < kColumns; ++c)
-    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
+    sums[c] = sums_from<Sums>(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
 }
 
 /// Adds the products of a row of zeros to the bias.

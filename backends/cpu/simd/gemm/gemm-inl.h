@@ -175,7 +175,7 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
 
 /// Whether the sums of a tile leave an epilogue too few registers.
 template <std::size_t kRows, std::size_t kCount>
-inline constexpr bool kFillsRegisters = !HWY_CAP_GE512 && kRows * kCount >= 12;
+inline constexpr bool kFillsRegisters = !kHas32Registers && kRows * kCount >= 12;
 
 /// Copies sums to memory, from where they are read: with too few registers behind a loop, g++ takes
 /// one of the loop's for the whole function.

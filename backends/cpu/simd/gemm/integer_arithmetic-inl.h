@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/gemm/panel-inl.h"
@@ -44,6 +45,39 @@ HWY_INLINE IntVector as_vector(IntSums s) { return s; }
 
 #endif
 
+#if HWY_ARCH_ARM_A64
+
+/// Sums of products of shorts, in two parts: instructions add the products of a half of a vector,
+/// without those of neighbours being added up. Sum i is the sum of lanes 2 i and 2 i + 1 of both.
+struct PairSums {
+  IntVector lower, upper;
+};
+
+HWY_INLINE IntVector as_vector(const PairSums& s) {
+  return IntVector{vpaddq_s32(s.lower.raw, s.upper.raw)};
+}
+
+#else
+
+using PairSums = IntSums;
+
+#endif
+
+/// Sums that begin with these values.
+template <class Sums>
+HWY_INLINE Sums sums_from(IntVector first) {
+#if HWY_ARCH_ARM_A64
+  if constexpr (std::is_same_v<Sums, PairSums>) {
+    const IntVector zero = hn::Zero(IntTag());
+    return {hn::InterleaveLower(IntTag(), first, zero), hn::InterleaveUpper(IntTag(), first, zero)};
+  } else {
+    return as_sums(first);
+  }
+#else
+  return as_sums(first);
+#endif
+}
+
 #ifdef FUSELAGE_VNNI
 
 /// Adds the products of unsigned bytes on the left and signed bytes, four per sum.
@@ -66,12 +100,23 @@ HWY_INLINE IntSums add_shorts(RawVector left, RawVector right, IntSums sums) {
 
 #endif
 
+#ifdef FUSELAGE_DOTPROD
+
+/// Adds the products of signed bytes, four per sum.
+HWY_INLINE IntSums add_bytes(IntVector left, IntVector right, IntSums sums) {
+  return IntVector{
+      vdotq_s32(sums.raw, vreinterpretq_s8_s32(left.raw), vreinterpretq_s8_s32(right.raw))};
+}
+
+#endif
+
 /// Integer sums, exact in 32 bits, times the scales of column and row. A row is a quantized vector:
 /// its scale, then groups of 4 bytes.
-template <std::size_t kBytes>
+template <std::size_t kBytes, class Sums = IntSums>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
-  static constexpr std::size_t kTileRows = kMaxTileRows;
+  // Sums of two vectors take twice the registers.
+  static constexpr std::size_t kTileRows = kMaxTileRows * sizeof(IntVector) / sizeof(Sums);
   static constexpr bool kDecodes = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
@@ -85,13 +130,13 @@ struct QuantizedArithmetic {
     scales += vectors * kLanes;
   }
 
-  static HWY_INLINE IntSums start(std::size_t) { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sums start(std::size_t) { return sums_from<Sums>(hn::Zero(IntTag())); }
   static HWY_INLINE IntVector left(const float* row, std::size_t i) {
     std::int32_t group = 0;
     std::memcpy(&group, row + 1 + i, sizeof group);
     return hn::Set(IntTag(), group);
   }
-  HWY_INLINE Vector finish(IntSums sums, const float* row, std::size_t v) const {
+  HWY_INLINE Vector finish(const Sums& sums, const float* row, std::size_t v) const {
     const Vector scaled = hn::Mul(hn::ConvertTo(Tag(), as_vector(sums)), load(scales + v * kLanes));
     return hn::Mul(scaled, broadcast(row[0]));
   }
@@ -102,9 +147,9 @@ struct QuantizedArithmetic {
 };
 
 /// The same with sums that start from the matrix's corrections.
-template <std::size_t kBytes>
-struct CorrectedArithmetic : QuantizedArithmetic<kBytes> {
-  using Base = QuantizedArithmetic<kBytes>;
+template <std::size_t kBytes, class Sums = IntSums>
+struct CorrectedArithmetic : QuantizedArithmetic<kBytes, Sums> {
+  using Base = QuantizedArithmetic<kBytes, Sums>;
 
   CorrectedArithmetic(const PackedMatrix& b, std::size_t panel)
       : Base(b, panel), corrections(b.corrections(panel)) {}
@@ -114,8 +159,8 @@ struct CorrectedArithmetic : QuantizedArithmetic<kBytes> {
     corrections += vectors * kLanes;
   }
 
-  HWY_INLINE IntSums start(std::size_t v) const {
-    return as_sums(hn::LoadU(IntTag(), corrections + v * kLanes));
+  HWY_INLINE Sums start(std::size_t v) const {
+    return sums_from<Sums>(hn::LoadU(IntTag(), corrections + v * kLanes));
   }
 
   const std::int32_t* corrections;
@@ -132,7 +177,7 @@ HWY_INLINE PairVector load_pairs(const T* p) {
 }
 
 /// Adds left[0] * right[0] + left[1] * right[1] to each sum.
-HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
+HWY_INLINE PairSums add_pairs(IntVector left, PairVector right, PairSums sums) {
   const auto first = [](IntVector v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
   const auto second = [](IntVector v) { return hn::ShiftRight<16>(v); };
   return hn::Add(hn::Add(sums, hn::Mul(first(left), first(right))),
@@ -150,9 +195,13 @@ HWY_INLINE PairVector load_pairs(const std::int8_t* p) {
 }
 
 /// Adds left[0] * right[0] + left[1] * right[1] to each sum.
-HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
+HWY_INLINE PairSums add_pairs(IntVector left, PairVector right, PairSums sums) {
 #ifdef FUSELAGE_VNNI
   return add_shorts(left.raw, right.raw, sums);
+#elif HWY_ARCH_ARM_A64
+  const int16x8_t pairs = vreinterpretq_s16_s32(left.raw);
+  return {IntVector{vmlal_s16(sums.lower.raw, vget_low_s16(pairs), vget_low_s16(right.raw))},
+          IntVector{vmlal_high_s16(sums.upper.raw, pairs, right.raw)}};
 #else
   const PairVector pairs = hn::BitCast(ShortTag(), left);
   IntVector odd = hn::Zero(IntTag());
@@ -194,14 +243,14 @@ HWY_INLINE IntSums add_pair_sums(PairVector pairs, IntSums sums) {
 
 #endif
 
-struct Int16Arithmetic : QuantizedArithmetic<4> {
+struct Int16Arithmetic : QuantizedArithmetic<4, PairSums> {
   static constexpr bool kPrepares = false;
   using QuantizedArithmetic::QuantizedArithmetic;
 
   static HWY_INLINE PairVector right(const std::byte* b) {
     return load_pairs(reinterpret_cast<const std::int16_t*>(b));
   }
-  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
+  static HWY_INLINE PairSums multiply_add(IntVector left, PairVector right, PairSums sums) {
     return add_pairs(left, right, sums);
   }
 };
@@ -233,11 +282,40 @@ struct Int8Arithmetic : CorrectedArithmetic<4> {
   }
 };
 
+#elif defined(FUSELAGE_DOTPROD)
+
+/// Bytes as they are.
+struct Int8Arithmetic : QuantizedArithmetic<4> {
+  using QuantizedArithmetic::QuantizedArithmetic;
+
+#ifdef FUSELAGE_I8MM
+  /// Steps of two groups: zeros are behind an odd number of them.
+  static constexpr bool kPrepares = true;
+
+  static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 7) / 8 * 2; }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    const std::size_t elements = 1 + (k + 3) / 4;
+    out[prepared_elements(k) - 1] = 0;
+    std::memcpy(out, row, elements * sizeof(float));
+  }
+#else
+  static constexpr bool kPrepares = false;
+#endif
+
+  static HWY_INLINE IntVector right(const std::byte* b) {
+    return hn::Load(IntTag(), reinterpret_cast<const std::int32_t*>(b));
+  }
+  static HWY_INLINE IntSums multiply_add(IntVector left, IntVector right, IntSums sums) {
+    return add_bytes(left, right, sums);
+  }
+};
+
 #elif !defined(FUSELAGE_BYTE_PAIRS)
 
 /// Both sides are widened, rows in advance and the matrix when it is loaded: byte instructions
 /// saturate their sums.
-struct Int8Arithmetic : QuantizedArithmetic<2> {
+struct Int8Arithmetic : QuantizedArithmetic<2, PairSums> {
   static constexpr bool kPrepares = true;
   using QuantizedArithmetic::QuantizedArithmetic;
 
@@ -258,7 +336,7 @@ struct Int8Arithmetic : QuantizedArithmetic<2> {
   static HWY_INLINE PairVector right(const std::byte* b) {
     return load_pairs(reinterpret_cast<const std::int8_t*>(b));
   }
-  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
+  static HWY_INLINE PairSums multiply_add(IntVector left, PairVector right, PairSums sums) {
     return add_pairs(left, right, sums);
   }
 };

@@ -26,6 +26,12 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr std::size_t kLog4Group = PackedMatrix::kLog4Group;
 inline constexpr std::size_t kLog4Words = kLog4Group / sizeof(float);
 
+#ifdef FUSELAGE_DOTPROD
+using Log4Sums = IntSums;
+#else
+using Log4Sums = PairSums;
+#endif
+
 #if HWY_TARGET == HWY_SCALAR
 
 using Log4Base = QuantizedArithmetic<4>;
@@ -37,8 +43,8 @@ struct Log4Columns {
 
 HWY_INLINE Log4Columns load_log4(const std::byte* b) { return {{b[0], b[1], b[2], b[3]}}; }
 
-HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
-                                 IntSums sums) {
+HWY_INLINE Log4Sums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
+                                  Log4Sums sums) {
   std::int32_t sum = hn::GetLane(sums);
   for (std::size_t term = 0; term < kLog4Group; ++term) {
     const auto word = std::bit_cast<std::array<std::int8_t, 4>>(hn::GetLane(row[term / 4]));
@@ -52,9 +58,17 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 
 /// Adds the products of unsigned and of signed bytes, four per sum. Intermediate sums of two
 /// products fit in shorts, since the unsigned bytes are at most 128.
-HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
+HWY_INLINE Log4Sums add_products(ByteVector magnitudes, ByteVector row, Log4Sums sums) {
 #if defined(FUSELAGE_VNNI)
   return add_bytes(magnitudes.raw, row.raw, sums);
+#elif defined(FUSELAGE_I8MM)
+  return IntVector{vusdotq_s32(sums.raw, magnitudes.raw, vreinterpretq_s8_u8(row.raw))};
+#elif defined(FUSELAGE_DOTPROD)
+  // Both sides of the instruction are signed: 128 is 64 + 64.
+  const ByteVector most = hn::Min(magnitudes, hn::Set(ByteTag(), 64));
+  const IntVector right = hn::BitCast(IntTag(), row);
+  sums = add_bytes(hn::BitCast(IntTag(), most), right, sums);
+  return add_bytes(hn::BitCast(IntTag(), hn::Sub(magnitudes, most)), right, sums);
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   return add_pair_sums(multiply_pairs(magnitudes, row), sums);
 #else
@@ -107,10 +121,10 @@ HWY_INLINE Log4Columns load_log4(const std::byte* b) {
 // number, -x - 1, is multiplied. The sums then lack the magnitudes of the column's negative
 // numbers, so they start from them.
 
-using Log4Base = CorrectedArithmetic<4>;
+using Log4Base = CorrectedArithmetic<4, Log4Sums>;
 
-HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
-                                 IntSums sums) {
+HWY_INLINE Log4Sums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
+                                  Log4Sums sums) {
   HWY_UNROLL(2)
   for (std::size_t w = 0; w < kLog4Words; ++w) {
     const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
@@ -149,7 +163,8 @@ struct Log4Arithmetic : Log4Base {
     return left;
   }
   static HWY_INLINE Log4Columns right(const std::byte* b) { return load_log4(b); }
-  static HWY_INLINE IntSums multiply_add(const Left& left, const Log4Columns& right, IntSums sums) {
+  static HWY_INLINE Log4Sums multiply_add(const Left& left, const Log4Columns& right,
+                                          Log4Sums sums) {
     return multiply_log4(left.words, right, sums);
   }
 };

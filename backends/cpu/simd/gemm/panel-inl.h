@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
+inline constexpr std::size_t kPanelVectors = kHas32Registers ? 4 : 2;
 inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
 
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
@@ -28,7 +28,9 @@ inline constexpr std::size_t kMaxTileRows = 6;
 #define FUSELAGE_BYTE_PAIRS
 #endif
 
-#if defined(FUSELAGE_VNNI)
+#if defined(FUSELAGE_I8MM)
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 8};
+#elif defined(FUSELAGE_VNNI) || defined(FUSELAGE_DOTPROD)
 inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 4};
 #elif defined(FUSELAGE_BYTE_PAIRS)
 inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 16};

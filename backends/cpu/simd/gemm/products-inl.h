@@ -15,6 +15,9 @@
 #ifdef FUSELAGE_AMX
 #include "backends/cpu/simd/gemm/amx_products-inl.h"
 #endif
+#ifdef FUSELAGE_I8MM
+#include "backends/cpu/simd/arm/i8mm_products-inl.h"
+#endif
 
 /// Instantiates multiply_rows for one type of matrix.
 #define FUSELAGE_INSTANTIATE_PRODUCTS(Arithmetic, Epilogue)                                \
@@ -94,6 +97,10 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
   if constexpr (std::is_same_v<Arithmetic, Int8Arithmetic>)
     if (rows >= kFewestAmxRows && b.k() > 0)
       return multiply_amx_rows(a, rows, b, first, columns, c, epilogue);
+#endif
+#ifdef FUSELAGE_I8MM
+  if constexpr (std::is_same_v<Arithmetic, Int8Arithmetic>)
+    if (rows > 1) return multiply_i8mm_rows(a, rows, b, first, columns, c, epilogue);
 #endif
   // Even shares: of tiles of 6 rows, 10 are 5 and 5, 64 are 9 times 6 and twice 5.
   constexpr std::size_t kTileRows = Arithmetic::kTileRows;

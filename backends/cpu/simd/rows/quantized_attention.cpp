@@ -39,7 +39,7 @@ HWY_INLINE const Integer* integers_of(const float* vector) {
 template <std::size_t kWidth>
 HWY_INLINE IntVector dot(const std::int16_t* a, const std::int8_t* b, std::size_t width) {
   const std::size_t n = kWidth ? kWidth : width;
-  IntSums sums = as_sums(hn::Zero(IntTag()));
+  PairSums sums = sums_from<PairSums>(hn::Zero(IntTag()));
   std::size_t i = 0;
   HWY_UNROLL(8)
   for (; i + kShorts <= n; i += kShorts)

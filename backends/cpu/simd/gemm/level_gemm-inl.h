@@ -1,5 +1,5 @@
-// Products by every type of matrix, for one level with VNNI instructions. No guard: included once
-// per level.
+// Products by every type of matrix, for one level with instructions for integer products. No guard:
+// included once per level.
 #include "backends/cpu/simd/gemm/products-inl.h"
 
 namespace fuselage::cpu::HWY_NAMESPACE {

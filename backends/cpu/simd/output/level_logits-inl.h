@@ -1,5 +1,5 @@
-// Logits by every type of matrix, for one level with VNNI instructions. No guard: included once per
-// level.
+// Logits by every type of matrix, for one level with instructions for integer products. No guard:
+// included once per level.
 #include "backends/cpu/simd/gemm/products-inl.h"
 #include "backends/cpu/simd/output/logits-inl.h"
 

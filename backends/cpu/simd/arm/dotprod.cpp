@@ -1,0 +1,11 @@
+#define FUSELAGE_DOTPROD
+#include "backends/cpu/simd/arm/level-inl.h"
+#include "backends/cpu/simd/table.h"
+
+bool fuselage::cpu::fill_dotprod([[maybe_unused]] std::int64_t target,
+                                 [[maybe_unused]] KernelTable& table) {
+#if HWY_ARCH_ARM_A64
+  if (target == HWY_STATIC_TARGET) return N_NEON_DOTPROD::set_products(table), true;
+#endif
+  return false;
+}
