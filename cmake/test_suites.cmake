@@ -11,7 +11,8 @@ function(fuselage_discover_suites target name)
   set(tests ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
   # CTest would not put the emulator before a test that a file adds.
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests}
-    COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${target}>" -D "NAME=${name}" -D "FILE=${tests}"
+    COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:${target}>"
+                             -D "NAME=${name}" -D "FILE=${tests}"
                              -D "ENVIRONMENT=${arg_ENVIRONMENT}" -D "FOLDER=${arg_WORKING_DIRECTORY}"
                              -P ${FUSELAGE_DISCOVER_SUITES}
     VERBATIM)

@@ -65,7 +65,8 @@ make_sysroot() {
 # build_arm TARGET...
 build_arm() {
   step "Configuring (ARM64)" cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake \
-    -DCMAKE_SYSROOT="$sysroot" -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_CUDA=OFF -DFUSELAGE_BUILD_TESTS=ON
+    -DCMAKE_SYSROOT="$sysroot" -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_CUDA=OFF \
+    -DFUSELAGE_BUILD_BENCHMARKS=OFF -DFUSELAGE_BUILD_TESTS=ON
   step "Building (ARM64)" cmake --build "$build" --target "$@"
 }
 
@@ -118,7 +119,10 @@ run_tests() {
 }
 
 work=${1:-all}
-[[ $work == translate || $work == tests || $work == all ]] || { say "usage: $0 [translate | tests [OPTION...]]"; exit 2; }
+if [[ $work != translate && $work != tests && $work != all ]]; then
+  say "usage: $0 [translate | tests [OPTION OF CTEST...]]"
+  exit 2
+fi
 shift $(($# > 0 ? 1 : 0))
 
 mapfile -t cross < <(packages_of cross packages-arm64.txt)
