@@ -82,6 +82,8 @@ translations() {
       head -n 5 "$lines" | "$@" translate "${options[@]}" --precision "$precision" --beam-size 4 --n-best \
         --normalize=0.6 --max-length-factor 2 --word-scores --alignment=soft --json --quiet \
         --cpu-threads 1 -o "$folder/$model.$precision"
+      [[ $(grep -c '"score":' "$folder/$model.$precision") -eq 5 ]] ||
+        { say "$model, $precision: not 5 translations" && return 1; }
     done
   done
 }

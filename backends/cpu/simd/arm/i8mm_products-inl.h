@@ -81,13 +81,19 @@ HWY_NOINLINE void multiply_row_pairs(const RowPairs& block, const Epilogue& epil
           vcombine_s8(vld1_s8(rows[2 * p] + i * kGroup), vld1_s8(rows[2 * p + 1] + i * kGroup));
     HWY_UNROLL(4)
     for (std::size_t v = 0; v < kPanelVectors; ++v) {
+      const std::int32_t* columns = b + v * kLanes;
 #if HWY_COMPILER_GCC_ACTUAL
-      // Else g++ loads the columns of all vectors first, into registers that sums need.
-      asm volatile("" : : : "memory");
+      // Not before the last vector is done: g++ would load the columns of all vectors first, into
+      // registers that sums need.
+      if (v > 0) {
+        int32x4_t last = sums[kPairs - 1][v - 1].upper;
+        asm("" : "+r"(columns), "+w"(last));
+        sums[kPairs - 1][v - 1].upper = last;
+      }
 #endif
       // The groups of a column become neighbours.
-      const int32x4_t first = vld1q_s32(b + v * kLanes);
-      const int32x4_t second = vld1q_s32(b + kPanel + v * kLanes);
+      const int32x4_t first = vld1q_s32(columns);
+      const int32x4_t second = vld1q_s32(columns + kPanel);
       const int8x16_t lower = vreinterpretq_s8_s32(vzip1q_s32(first, second));
       const int8x16_t upper = vreinterpretq_s8_s32(vzip2q_s32(first, second));
       HWY_UNROLL(3)
@@ -104,8 +110,9 @@ HWY_NOINLINE void multiply_row_pairs(const RowPairs& block, const Epilogue& epil
 template <class Epilogue>
 void multiply_i8mm_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t columns, const RowsOut& c, const Epilogue& epilogue) {
-  constexpr std::size_t kPairs = kMaxTileRows / 2;
-  const std::size_t blocks = (rows + kMaxTileRows - 1) / kMaxTileRows;
+  // Their sums fill 24 registers.
+  constexpr std::size_t kPairs = 3;
+  const std::size_t blocks = (rows + 2 * kPairs - 1) / (2 * kPairs);
   for (std::size_t column = 0; column < columns; column += kPanel) {
     const Int8Arithmetic panel(b, first + column / kPanel);
     // Even shares of the rows.

@@ -116,7 +116,8 @@ template <std::size_t kBytes, class Sums = IntSums>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
   // Sums of two vectors take twice the registers.
-  static constexpr std::size_t kTileRows = kMaxTileRows * sizeof(IntVector) / sizeof(Sums);
+  static constexpr std::size_t kTileRows = sizeof(Sums) > sizeof(IntVector) ? (kMaxTileRows + 1) / 2
+                                                                            : kMaxTileRows;
   static constexpr bool kDecodes = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)

@@ -18,8 +18,9 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr std::size_t kPanelVectors = kHas32Registers ? 4 : 2;
 inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
 
-// 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
-inline constexpr std::size_t kMaxTileRows = 6;
+// 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16. On ARM64 columns and
+// rows are in registers too, so that 5 rows fill them.
+inline constexpr std::size_t kMaxTileRows = HWY_ARCH_ARM_A64 ? 5 : 6;
 
 // Whether bytes are multiplied as byte_pairs-inl.h says. Registers of 16 bytes gain nothing from
 // it.
