@@ -73,17 +73,23 @@ build_arm() {
 # translations COMMAND...: n-best lists in JSON, which has the digits of every score, of the bundled model and of
 # small models of several architectures, in $folder/MODEL.PRECISION.
 translations() {
-  local data=tests/data model precision
+  local data=tests/data model precision options lines output
   for precision in ${FUSELAGE_PRECISIONS:-int8 int16 int4 int4-log}; do
-    for model in en-de nematus s2s-basic transformer-post transformer-pre transformer-ssru; do
-      local options=(-m "$data/$model/model.npz" -v "$data/vocab.yml" "$data/vocab.yml")
-      local lines=$data/$model/input.sp.en
-      if [[ $model == en-de ]]; then options=(-m models/en-de) lines=$data/directory-2026-11/input.en; fi
+    for model in en-de nematus amun s2s-deep-ln transformer-post transformer-pre transformer-ssru huggingface/marian \
+      huggingface/t5; do
+      case $model in
+        en-de) options=(-m models/en-de) lines=$data/directory-2026-11/input.en ;;
+        huggingface/*) options=(-m "$data/$model") lines=$data/$model/input.txt ;;
+        *)
+          options=(-m "$data/$model/model.npz" -v "$data/vocab.yml" "$data/vocab.yml")
+          lines=$data/$model/input.sp.en
+          ;;
+      esac
+      output=$folder/${model/\//-}.$precision
       head -n 5 "$lines" | "$@" translate "${options[@]}" --precision "$precision" --beam-size 4 --n-best \
         --normalize=0.6 --max-length-factor 2 --word-scores --alignment=soft --json --quiet \
-        --cpu-threads 1 -o "$folder/$model.$precision"
-      [[ $(grep -c '"score":' "$folder/$model.$precision") -eq 5 ]] ||
-        { say "$model, $precision: not 5 translations" && return 1; }
+        --cpu-threads 1 -o "$output"
+      [[ $(grep -c '"score":' "$output") -eq 5 ]] || { say "$model, $precision: not 5 translations" && return 1; }
     done
   done
 }
