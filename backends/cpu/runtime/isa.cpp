@@ -29,14 +29,19 @@ struct Level {
   KernelTable table;
 };
 
-std::string lower(std::string text) {
+std::string name_of([[maybe_unused]] std::int64_t target) {
+#if HWY_ARCH_ARM_A64
+  return "neon";  // Highway's name tells also of the cryptographic extension
+#else
+  std::string text = hwy::TargetName(target);
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return text;
+#endif
 }
 
 Level make_level(std::int64_t target) {
-  Level level{lower(hwy::TargetName(target)), target, {}};
+  Level level{name_of(target), target, {}};
   // The dispatch reads a process-wide target, so the functions of each level are looked up once and
   // kept.
   hwy::GetChosenTarget().Update(target);

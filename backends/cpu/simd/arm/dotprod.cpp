@@ -4,8 +4,8 @@
 
 bool fuselage::cpu::fill_dotprod([[maybe_unused]] std::int64_t target,
                                  [[maybe_unused]] KernelTable& table) {
-#if HWY_ARCH_ARM_A64
-  if (target == HWY_STATIC_TARGET) return N_NEON_DOTPROD::set_products(table), true;
+#ifdef FUSELAGE_ARM_LEVEL
+  if (target == HWY_STATIC_TARGET) return FUSELAGE_ARM_LEVEL::set_products(table), true;
 #endif
   return false;
 }

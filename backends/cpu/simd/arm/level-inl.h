@@ -1,13 +1,15 @@
 // To be included by a .cpp file that compiles kernels for a level of ARM64 with instructions for
 // products of bytes, which is not a Highway target: NEON with FUSELAGE_DOTPROD, or also
 // FUSELAGE_I8MM. One file a level, since Highway's operations of a target can be included only
-// once. Code that uses them is in a namespace of the level, as in foreach_vnni-inl.h.
+// once. Code that uses them is in a namespace of the level, as in foreach_vnni-inl.h. Defines
+// FUSELAGE_ARM_LEVEL, that namespace, unless the compiler is another than g++: clang 14 knows no
+// such target of a function.
 #pragma once
 
 #include "backends/cpu/simd/targets.h"
 #include "hwy/detect_targets.h"
 
-#if HWY_ARCH_ARM_A64
+#if HWY_ARCH_ARM_A64 && HWY_COMPILER_GCC_ACTUAL
 // NOLINTBEGIN(readability-identifier-naming): as Highway names them
 #include "hwy/highway.h"
 #ifdef FUSELAGE_I8MM
