@@ -53,7 +53,7 @@ float largest_magnitude(const float* x, std::size_t cols) {
 // To integers within ±bound by a scale.
 struct Nearest {
   HWY_INLINE IntVector operator()(Vector x) const {
-    const Vector bounded = max_of(min_of(hn::Mul(x, inverse), bound), hn::Neg(bound));
+    const Vector bounded = hn::Max(hn::Min(hn::Mul(x, inverse), bound), hn::Neg(bound));
     // Adding this rounds to an integer, which is in the last bits.
     const Vector large = broadcast(kLarge);
     return hn::Sub(hn::BitCast(IntTag(), hn::Add(bounded, large)), hn::BitCast(IntTag(), large));
