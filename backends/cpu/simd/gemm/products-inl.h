@@ -16,7 +16,7 @@
 #include "backends/cpu/simd/gemm/amx_products-inl.h"
 #endif
 #ifdef FUSELAGE_I8MM
-#include "backends/cpu/simd/arm/i8mm_products-inl.h"
+#include "backends/cpu/simd/gemm/i8mm_products-inl.h"
 #endif
 
 /// Instantiates multiply_rows for one type of matrix.
