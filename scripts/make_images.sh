@@ -28,5 +28,5 @@ mkdir -p docs/images
 (cd models && "$fuselage" dump en-de --format html -o "$work/page.html")
 screenshot page
 screenshot pass '#stage=commute_rows.1'
-screenshot fused '#open=step+decoder_cell1|fused+'"$(key_of decoder_cell1.add.5)"'&node=decoder_cell1.add.5'
+screenshot fused '#open=step+decoder_l1_context|fused+'"$(key_of decoder_l1_context.segment_softmax)"'&node=decoder_l1_context.segment_softmax'
 "$fuselage" dump models/en-de --program step --format svg -o docs/images/step.svg

@@ -75,11 +75,7 @@ struct ModelCase {
 
 class RecurrentLayers : public ::testing::TestWithParam<ModelCase> {
  protected:
-  void SetUp() override {
-    const std::string name = GetParam().name;
-    path_ = name == "en-de" ? FUSELAGE_SOURCE_DIR "/models/en-de"
-                            : support::conformance_case(name) + "/model.npz";
-  }
+  void SetUp() override { path_ = support::conformance_case(GetParam().name) + "/model.npz"; }
 
   std::string path_;
 };
@@ -120,9 +116,8 @@ TEST_P(RecurrentLayers, TranslateOnTheCpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RecurrentLayers,
-                         ::testing::Values(ModelCase{"en-de", 2}, ModelCase{"s2s-basic", 2},
-                                           ModelCase{"nematus", 0}, ModelCase{"amun", 2},
-                                           ModelCase{"s2s-deep-ln", 0},
+                         ::testing::Values(ModelCase{"s2s-basic", 2}, ModelCase{"nematus", 0},
+                                           ModelCase{"amun", 2}, ModelCase{"s2s-deep-ln", 0},
                                            ModelCase{"architectures/s2s-lstm", 2},
                                            ModelCase{"architectures/s2s-deep-lstm", 0}),
                          [](const auto& test) {

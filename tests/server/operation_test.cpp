@@ -171,7 +171,7 @@ TEST(ServerKeys, AreNeeded) {
 TEST(ServerEnd, AnswersWhatWasAccepted) {
   auto server = std::make_unique<RunningServer>(ServerOptions{}, slow_model());
   const RawClient client(server->server().port()), idle(server->server().port());
-  ASSERT_TRUE(client.send(raw_post(request_of(many_lines(40)))));
+  ASSERT_TRUE(client.send(raw_post(request_of(many_lines(10)))));
   ASSERT_TRUE(soon([&] { return figures_of(*server).translating > 0; }));
   std::thread end([&] { server->end(); });
   const std::string reply = client.read();
