@@ -8,8 +8,11 @@
 # gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs all files for this check, with cuDNN's libraries
 # if installed but without CUDA's, for a machine without the sources: unpack it there and run
 # gpu_check/scripts/gpu_check.sh.
-# Environment: FILTER is a googletest filter of the tests for compute-sanitizer; SECONDS_EACH limits
-# each program's time; TEXT is a file of English sentences that the bundled model translates, and
+# Environment: FILTER is a googletest filter of the tests for compute-sanitizer, by default all for
+# memcheck, and for its other tools, which are slower, all but those of whole models; SHARDS is the
+# number of parts in which they run, each with its own time, so that one that takes too long costs no
+# other (8); SHARD runs part number SHARD, from 0, alone; SECONDS_EACH limits each program's time
+# (1800, of a part 600); TEXT is a file of English sentences that the bundled model translates, and
 # that a bundle contains; CUDNN=no leaves cuDNN, which is large, out of a bundle: the check then uses
 # that of the other machine, also that of python3's torch.
 set -euo pipefail
@@ -20,8 +23,9 @@ all_steps=(tests agreement memcheck racecheck initcheck synccheck benchmarks pee
 
 # These tests provoke errors of CUDA, which compute-sanitizer reports.
 refusals=LaunchTest.ReportsWhatCannotBeLaunched:GraphCacheTest.AStreamSurvivesWhatFailsInACapture
-filter=${FILTER:-*-$refusals}
-seconds_each=${SECONDS_EACH:-1800}
+# These translate with whole models: minutes under tools that watch each access. memcheck runs them.
+models='*CudaModels.*:Cuda*.*:*SearchPlaces*:SearchTest.*'
+shards=${SHARDS:-8}
 
 # programs BUILD NAME...: lists the programs whose paths in the build match one of the patterns.
 programs() {
@@ -70,11 +74,17 @@ bundle() {
 
 passed=0 failed=0
 
-# check COMMAND...: runs the command and counts its result.
+# check COMMAND...: runs the command within SECONDS_EACH or 1800 seconds, and counts its result.
 check() {
-  local status=0
+  check_within "${SECONDS_EACH:-1800}" "$@"
+}
+
+# check_within SECONDS COMMAND...
+check_within() {
+  local status=0 seconds=$1
+  shift
   printf '\n== %s\n' "$*"
-  timeout "$seconds_each" "$@" </dev/null 2>&1 || status=$?
+  timeout "$seconds" "$@" </dev/null 2>&1 || status=$?
   if [[ $status -eq 0 ]]; then
     passed=$((passed + 1))
   else
@@ -83,14 +93,21 @@ check() {
   fi
 }
 
-# sanitize TOOL PROGRAM: runs the tests under a tool of compute-sanitizer.
+# sanitize TOOL PROGRAM: runs the tests under a tool of compute-sanitizer, in parts.
 sanitize() {
+  local tool=$1 program=$2 filter first=0 last=$((shards - 1)) shard
   if ! command -v compute-sanitizer >/dev/null; then
-    printf '\n== compute-sanitizer is not in PATH: %s is left out\n' "$1"
+    printf '\n== compute-sanitizer is not in PATH: %s is left out\n' "$tool"
     return
   fi
-  check compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --gtest_brief=1 \
-    "--gtest_filter=$filter"
+  filter=${FILTER:-*-$refusals}
+  [[ -n ${FILTER-} || $tool == memcheck ]] || filter+=:$models
+  [[ -z ${SHARD-} ]] || first=$SHARD last=$SHARD
+  for ((shard = first; shard <= last; ++shard)); do
+    check_within "${SECONDS_EACH:-600}" env GTEST_TOTAL_SHARDS="$shards" GTEST_SHARD_INDEX="$shard" \
+      compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" --gtest_brief=1 \
+      "--gtest_filter=$filter"
+  done
 }
 
 # compare_with_peers BUILD: a transformer with random weights by both, alone, in batches of 64, and
@@ -143,6 +160,11 @@ check_gpu() {
   [[ $failed -eq 0 && $passed -gt 0 ]]
 }
 
+number='^(0|[1-9][0-9]*)$'
+if [[ ! $shards =~ $number || ! ${SHARD:-0} =~ $number ]] || ((${SHARD:-0} >= shards)); then
+  echo "SHARDS=$shards SHARD=${SHARD-}: SHARDS must be a number from 1, and SHARD one below it"
+  exit 2
+fi
 if [[ ${1-} == --bundle ]]; then
   bundle "${2:?"usage: $0 --bundle FILE.tar.gz [BUILD]"}" "${3:-build}"
   exit

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
 #include "backends/cuda/device/gemm/bias_relu.h"
 #include "backends/cuda/device/gemm/blas_problem.h"
+#include "backends/cuda/device/gemm/fixed_order_product.h"
 #include "backends/cuda/device/runtime/memory.h"
 #include "fuselage/base/error.h"
 
@@ -17,8 +20,18 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 constexpr Purpose kWorkspace{"the workspace of cuBLASLt", "use fewer workers (cpu-threads)"};
 
-/// The number of rows for which the heuristic chooses the deterministic algorithm.
-constexpr std::int64_t kPinnedRows = 512;
+/// The numbers of rows for which the heuristic is asked for a deterministic algorithm, in order.
+/// Its algorithms for many rows may refuse a single one, and the other way round.
+constexpr std::array<std::int64_t, 4> kPinnedRows = {512, 64, 8, 1};
+
+/// Numbers of rows that a deterministic algorithm must support. Others can be divided into these.
+constexpr std::array<std::int64_t, 12> kSupportedRows = {1,  2,  3,   5,    8,    16,
+                                                         31, 64, 200, 1024, 4096, 32768};
+
+/// The largest number of kSupportedRows that is less than `rows`, which is at least 2.
+std::int64_t first_part(std::int64_t rows) {
+  return *(std::lower_bound(kSupportedRows.begin(), kSupportedRows.end(), rows) - 1);
+}
 
 BlasHandle make_handle() {
   cublasLtHandle_t handle = nullptr;
@@ -85,7 +98,7 @@ struct Blas::State {
 
   bool supports_any_rows(const cublasLtMatmulAlgo_t& algorithm, BlasProblem problem,
                          const float* bias) const {
-    for (const std::int64_t rows : {1, 2, 3, 5, 8, 16, 31, 64, 200, 1024, 4096, 32768}) {
+    for (const std::int64_t rows : kSupportedRows) {
       problem.rows = rows;
       const BlasSolution solution(problem, options.tf32);
       set_bias(solution, bias);
@@ -97,34 +110,49 @@ struct Blas::State {
   /// One algorithm for any number of rows; nullopt if the library has none.
   const std::optional<cublasLtMatmulAlgo_t>& pinned(BlasProblem problem, const float* bias) {
     constexpr int kCandidates = 16;
-    problem.rows = kPinnedRows;
+    problem.rows = kPinnedRows[0];
+    // The alignment of any row, so that parts of a product have the algorithm of the whole.
+    const auto of_rows = [](std::uint32_t first, std::int64_t stride, DType type) {
+      const auto bytes = static_cast<std::uintptr_t>(stride) * size_of(type);
+      return std::min(first, alignment_of(reinterpret_cast<const void*>(bytes)));
+    };
+    problem.x_alignment = of_rows(problem.x_alignment, problem.x_stride, problem.type);
+    problem.out_alignment = of_rows(problem.out_alignment, problem.out_stride, problem.out_type);
     const auto [entry, is_new] = pins.try_emplace(problem);
     if (!is_new) return entry->second;
-    const BlasSolution typical(problem, options.tf32);
-    set_bias(typical, bias);
-    for (const cublasLtMatmulAlgo_t& algorithm : heuristic(problem, typical, kCandidates))
-      if (supports_any_rows(algorithm, problem, bias)) {
-        entry->second = algorithm;
-        break;
-      }
+    for (const std::int64_t rows : kPinnedRows) {
+      problem.rows = rows;
+      const BlasSolution typical(problem, options.tf32);
+      set_bias(typical, bias);
+      for (const cublasLtMatmulAlgo_t& algorithm : heuristic(problem, typical, kCandidates))
+        if (supports_any_rows(algorithm, problem, bias)) {
+          entry->second = algorithm;
+          return entry->second;
+        }
+    }
     return entry->second;
+  }
+
+  /// Whether all rows must be computed by one algorithm. Sums of integers are exact in any order.
+  bool needs_pinned(const BlasProblem& problem) const {
+    return options.deterministic && problem.type != DType::i8;
+  }
+
+  /// Whether the rows must be divided: their algorithm does not support so many.
+  bool must_divide(const BlasProblem& problem, const float* bias) {
+    return needs_pinned(problem) && problem.rows > 1 && pinned(problem, bias).has_value();
   }
 
   /// The algorithm for a problem; nullopt if the library has none.
   std::optional<cublasLtMatmulAlgo_t> choose(const BlasProblem& problem,
                                              const BlasSolution& solution, const float* bias) {
-    if (!options.deterministic) {
+    if (!needs_pinned(problem)) {
       const auto algorithms = heuristic(problem, solution, 1);
       if (algorithms.empty()) return std::nullopt;
       return algorithms[0];
     }
     const std::optional<cublasLtMatmulAlgo_t>& algorithm = pinned(problem, bias);
-    if (algorithm && !supports(*algorithm, solution))
-      throw Error(fmt::format(
-          "{}: cuBLASLt {}'s deterministic algorithm, chosen for {} rows, does not support {} "
-          "rows; "
-          "turn deterministic off",
-          show(problem), cublasLtGetVersion(), kPinnedRows, problem.rows));
+    if (algorithm && !supports(*algorithm, solution)) return std::nullopt;
     return algorithm;
   }
 
@@ -172,20 +200,38 @@ void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Produc
   // Bias and ReLU run as a separate kernel where the library has no epilogue for them.
   const bool is_aligned = !product.bias || alignment_of(product.bias) == kBlasAlignment;
   const BlasSolution* solution = is_aligned ? &state_->solve(problem, product.bias) : nullptr;
+  if (solution && !solution->algorithm && state_->must_divide(problem, product.bias))
+    return divide(stream, matrix, product);
   const bool is_separate = !solution || (!solution->algorithm && (problem.bias || problem.relu));
   if (is_separate) {
     problem.bias = problem.relu = false;
     solution = &state_->solve(problem, nullptr);
+    if (!solution->algorithm && state_->must_divide(problem, nullptr))
+      return divide(stream, matrix, product);
   }
-  if (!solution->algorithm)
-    throw Error(fmt::format(
-        "{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
-        state_->options.deterministic ? " for any number of rows; turn deterministic off"
-                                      : "; use another precision"));
-  state_->multiply(stream, *solution, matrix.data, product, problem);
+  if (solution->algorithm)
+    state_->multiply(stream, *solution, matrix.data, product, problem);
+  else if (state_->needs_pinned(problem))
+    fixed_order_product(stream, matrix, product, problem.k);
+  else
+    throw Error(fmt::format("{}: cuBLASLt {} has no algorithm; use another precision",
+                            show(problem), cublasLtGetVersion()));
   if (is_separate)
     add_bias_relu(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,
                   matrix.n, product.bias, product.relu);
+}
+
+void Blas::divide(cudaStream_t stream, const DeviceMatrix& matrix, const Product& whole) {
+  Product first = whole, rest = whole;
+  first.rows = first_part(whole.rows);
+  rest.rows -= first.rows;
+  const auto skip = [&](auto* data, std::int64_t stride, DType type) {
+    return data + static_cast<std::size_t>(first.rows * stride) * size_of(type);
+  };
+  rest.x = skip(static_cast<const std::byte*>(whole.x), whole.x_stride, matrix.dtype);
+  rest.out = skip(static_cast<std::byte*>(whole.out), whole.out_stride, whole.out_type);
+  product(stream, matrix, first);
+  product(stream, matrix, rest);
 }
 
 }  // namespace fuselage::cuda

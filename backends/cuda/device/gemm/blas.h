@@ -39,12 +39,16 @@ class Blas {
   explicit Blas(const BlasOptions& options = {});
   ~Blas();
 
-  /// Enqueues a product. The algorithm is chosen at the first product of a shape. Throws Error when
-  /// cuBLASLt has none.
+  /// Enqueues a product. The algorithm is chosen at the first product of a shape. Where cuBLASLt
+  /// has none, throws Error or, if deterministic, enqueues a slower kernel.
   void product(cudaStream_t stream, const DeviceMatrix& matrix, const Product& product);
 
  private:
   struct State;
+
+  /// Enqueues the product in two parts.
+  void divide(cudaStream_t stream, const DeviceMatrix& matrix, const Product& whole);
+
   std::unique_ptr<State> state_;
 };
 
