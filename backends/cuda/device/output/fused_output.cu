@@ -245,7 +245,7 @@ void run(cudaStream_t stream, const BestQuery& query, const void* x, const Devic
        .k = query.k,
        .epilogue = {.log_softmax = query.log_softmax, .columns = layer.columns},
        .out = query.out,
-       .lists = {.first = layer.lists, .count = lists, .stride = 1, .row_stride = lists},
+       .lists = {.first = layer.lists, .count = lists},
        .normalizers = {.first = normalizers, .count = parts, .stride = max_rows, .row_stride = 1}});
 }
 

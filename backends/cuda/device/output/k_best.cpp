@@ -20,8 +20,18 @@ std::int64_t max_shards(std::int32_t chunks) {
 }  // namespace
 
 std::int32_t best_shards(std::int64_t rows, std::int32_t chunks) {
-  const std::int64_t wanted = (kSaturatingBlocks + rows - 1) / std::max<std::int64_t>(rows, 1);
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, max_shards(chunks)));
+  const std::int64_t most = kBestBlocks / std::max<std::int64_t>(rows, 1);
+  // In rounds, in which each warp of a block reads a chunk: about 1 us. A block takes about half of
+  // one more to begin and one to end, and a second launch merges shards.
+  constexpr double kBlock = 1.5, kMerge = 3;
+  const auto time = [&](std::int64_t shards) {
+    const std::int64_t of_warp = (chunks + shards * kBestWarps - 1) / (shards * kBestWarps);
+    return static_cast<double>(of_warp) + kBlock + (shards > 1 ? kMerge : 0);
+  };
+  std::int64_t best = 1;
+  for (std::int64_t shards = 2; shards <= std::min(most, max_shards(chunks)); ++shards)
+    if (time(shards) < time(best)) best = shards;
+  return static_cast<std::int32_t>(best);
 }
 
 std::size_t best_normalizers_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members) {
@@ -32,7 +42,7 @@ std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int
                                std::int32_t members) {
   const std::int32_t chunks = best_chunks(columns);
   // Fewer rows may have more lists, since more blocks share a row, but no more than this bound.
-  const std::int64_t lists = std::min(rows * max_shards(chunks), rows + kSaturatingBlocks - 1);
+  const std::int64_t lists = std::min(rows * max_shards(chunks), std::max(rows, kBestBlocks));
   return best_normalizers_bytes(rows, chunks, members) +
          static_cast<std::size_t>(lists * k) * sizeof(Ranked);
 }

@@ -54,11 +54,15 @@ struct BestQuery {
 inline constexpr std::int32_t kBestChunk = 1024;
 inline constexpr std::int32_t kBestWarps = 8;
 
+/// Blocks that run at once on a GPU of 132 multiprocessors: two on each.
+inline constexpr std::int64_t kBestBlocks = 264;
+
 inline std::int32_t best_chunks(std::int32_t columns) {
   return (columns + kBestChunk - 1) / kBestChunk;
 }
 
-/// Blocks per row, for at most `rows` rows.
+/// Blocks per row, for at most `rows` rows: the number of least time. More than one, each with less
+/// of a row, only while all run at once.
 std::int32_t best_shards(std::int64_t rows, std::int32_t chunks);
 
 /// Bytes for the normalizers of chunks.

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/cuda/device/output/block_best.h"
 #include "backends/cuda/device/output/k_best.h"
 #include "backends/cuda/device/output/softmax_normalizer.h"
-#include "backends/cuda/device/output/warp_best.h"
 #include "backends/cuda/limits.h"
 
 namespace fuselage::cuda {
@@ -30,34 +30,33 @@ __device__ inline void add_member(KBestEpilogue& epilogue, const SoftmaxNormaliz
   epilogue.log_sum = __fadd_rn(epilogue.log_sum, __fmul_rn(weight, logf(normalizer.sum)));
 }
 
-/// Writes row r of the results from a warp's list. Log-probabilities subtract the largest logit,
-/// then the logarithm, since their sum would round the logarithm away. A row without probabilities
-/// (all -infinity, or some NaN or infinity) gets the first k columns, with -infinity.
-template <std::int32_t kSlots>
-__device__ void write_best(const WarpBest<kSlots>& best, const KBestEpilogue& epilogue,
-                           const BestOut& out, std::int64_t r) {
+/// Writes row r of the results from its k best, by a warp. Log-probabilities subtract the largest
+/// logit, then the logarithm, since their sum would round the logarithm away. A row without
+/// probabilities (all -infinity, or some NaN or infinity) gets the first k columns, with -infinity.
+__device__ inline void write_best(const BlockBest& best, const KBestEpilogue& epilogue,
+                                  const BestOut& out, std::int64_t r) {
   const bool none = epilogue.log_softmax && !std::isfinite(epilogue.max + epilogue.log_sum);
   if (out.log_sums.data != nullptr && lane_id() == 0)
     *row_of(out.log_sums, r) = epilogue.max + epilogue.log_sum;
   float* values = row_of(out.values, r);
   std::int32_t* ids = row_of(out.ids, r);
-  best.for_each([&](std::int32_t rank, const Ranked& ranked) {
+  for (std::int32_t rank = lane_id(); rank < best.k; rank += kWarpSize) {
+    const Ranked ranked = best.sorted[rank];
     float value = ranked.value;
     if (epilogue.log_softmax) value = none ? kLowest : value - epilogue.max - epilogue.log_sum;
     std::int32_t column = none ? rank : ranked.column;
     if (column >= epilogue.columns) column = -1;
     values[rank] = value;
     ids[rank] = column >= 0 && epilogue.words ? epilogue.words[column] : column;
-  });
+  }
 }
 
 /// The partial results of several blocks per row.
 struct KBestParts {
-  /// Sorted lists of k: list i of row r is number i * stride + r * row_stride.
+  /// Lists of k entries, `count` for each row, one after the other.
   struct Lists {
     const Ranked* first = nullptr;
     std::int32_t count = 0;
-    std::int64_t stride = 1, row_stride = 0;
   };
   /// Part i of member m in row r is number i * stride + m * member_stride + r * row_stride.
   struct Normalizers {

@@ -7,7 +7,6 @@
 
 #include "backends/cuda/device/output/k_best.h"
 #include "backends/cuda/device/output/softmax_normalizer.h"
-#include "backends/cuda/device/output/warp_best.h"
 #include "backends/cuda/device/runtime/conversions.h"
 #include "backends/cuda/device/runtime/ptx.h"
 #include "backends/cuda/device/runtime/thread_group.h"
@@ -30,32 +29,48 @@ __device__ inline bool is_aligned(const void* address) {
   return (reinterpret_cast<std::uintptr_t>(address) & 15) == 0;
 }
 
-/// Loads a chunk of a row; -infinity past the last column. A null row is zeros.
+/// A chunk of a row on its way from memory: the vectors of a lane.
 template <typename T>
-__device__ void load_chunk(const T* row, std::int32_t columns, std::int32_t chunk,
-                           float (&x)[kLogitsPerLane]) {
-  constexpr std::int32_t kVector = 16 / sizeof(T);
-  if (row && is_aligned(row) && (chunk + 1) * kBestChunk <= columns) {
-    uint4 vectors[kLogitsPerLane / kVector];
+struct ChunkInFlight {
+  static constexpr std::int32_t kVector = 16 / sizeof(T);
+  static constexpr std::int32_t kVectors = kLogitsPerLane / kVector;
+
+  uint4 vectors[kVectors];
+
+  /// Whether the chunk is read by vectors; else finish() reads it by elements.
+  __device__ static bool is_whole(const T* row, std::int32_t columns, std::int32_t chunk) {
+    return row && is_aligned(row) && (chunk + 1) * kBestChunk <= columns;
+  }
+
+  /// Begins the loads of a chunk.
+  __device__ void begin(const T* row, std::int32_t columns, std::int32_t chunk) {
+    if (!is_whole(row, columns, chunk)) return;
 #pragma unroll
-    for (std::int32_t v = 0; v < kLogitsPerLane / kVector; ++v)
+    for (std::int32_t v = 0; v < kVectors; ++v)
       vectors[v] =
           load_once(reinterpret_cast<const uint4*>(row + column_of<T>(chunk, v * kVector)));
+  }
+
+  /// The logits of the chunk that was begun; -infinity past the last column. A null row is zeros.
+  __device__ void finish(const T* row, std::int32_t columns, std::int32_t chunk,
+                         float (&x)[kLogitsPerLane]) const {
+    if (is_whole(row, columns, chunk)) {
 #pragma unroll
-    for (std::int32_t v = 0; v < kLogitsPerLane / kVector; ++v) {
-      T elements[kVector];
-      memcpy(static_cast<void*>(elements), &vectors[v], sizeof elements);
+      for (std::int32_t v = 0; v < kVectors; ++v) {
+        T elements[kVector];
+        memcpy(static_cast<void*>(elements), &vectors[v], sizeof elements);
 #pragma unroll
-      for (std::int32_t i = 0; i < kVector; ++i) x[v * kVector + i] = as_float(elements[i]);
+        for (std::int32_t i = 0; i < kVector; ++i) x[v * kVector + i] = as_float(elements[i]);
+      }
+      return;
     }
-  } else {
 #pragma unroll
     for (std::int32_t i = 0; i < kLogitsPerLane; ++i) {
       const std::int32_t column = column_of<T>(chunk, i);
       x[i] = column < columns ? as_float(element(row, column)) : kLowest;
     }
   }
-}
+};
 
 /// Adds the bias of each column.
 template <typename T>

@@ -47,17 +47,29 @@ struct PartialNormalizers {
 };
 
 /// The normalizer of a row, for all lanes of a warp. The order of the sum depends on `count` alone.
+/// A lane has 8 loads in flight.
 __device__ inline SoftmaxNormalizer merge_normalizers(const PartialNormalizers& partial) {
+  constexpr std::int32_t kInFlight = 8;
+  const auto for_all = [&](const auto& add) {
+    for (std::int32_t first = lane_id(); first < partial.count; first += kInFlight * kWarpSize) {
+      SoftmaxNormalizer parts[kInFlight];
+#pragma unroll
+      for (std::int32_t i = 0; i < kInFlight; ++i)
+        if (first + i * kWarpSize < partial.count)
+          parts[i] = partial.parts[(first + i * kWarpSize) * partial.stride];
+#pragma unroll
+      for (std::int32_t i = 0; i < kInFlight; ++i)
+        if (first + i * kWarpSize < partial.count) add(parts[i]);
+    }
+  };
   SoftmaxNormalizer total;
-  for (std::int32_t i = lane_id(); i < partial.count; i += kWarpSize)
-    total.max = fmaxf(total.max, partial.parts[i * partial.stride].max);
+  for_all([&](const SoftmaxNormalizer& part) { total.max = fmaxf(total.max, part.max); });
   total.max = reduce_lanes<kWarpSize>(total.max, Max());
   const float shift = shift_of(total.max);
-  for (std::int32_t i = lane_id(); i < partial.count; i += kWarpSize) {
-    const SoftmaxNormalizer part = partial.parts[i * partial.stride];
+  for_all([&](const SoftmaxNormalizer& part) {
     // An explicit fma, so that all kernels give the same bits.
     total.sum = __fmaf_rn(part.sum, exp_relative(part.max, shift), total.sum);
-  }
+  });
   total.sum = reduce_lanes<kWarpSize>(total.sum, Sum());
   return total;
 }

@@ -50,14 +50,6 @@ class WarpBest {
     }
   }
 
-  /// Inserts a list of k entries.
-  __device__ void insert_list(const Ranked* list) {
-    for (std::int32_t first = 0; first < k_; first += kWarpSize) {
-      const std::int32_t rank = first + lane_id();
-      insert_lanes(rank < k_ ? list[rank] : Ranked());
-    }
-  }
-
   /// Calls f(rank, entry) for each of the k ranks, in the lane that holds it.
   template <class F>
   __device__ void for_each(const F& f) const {
