@@ -194,6 +194,8 @@ struct Blas::State {
 Blas::Blas(const BlasOptions& options) : state_(std::make_unique<State>(options)) {}
 Blas::~Blas() = default;
 
+bool Blas::is_deterministic() const { return state_->options.deterministic; }
+
 void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Product& product) {
   if (product.rows == 0) return;
   BlasProblem problem(matrix, product);

@@ -39,6 +39,8 @@ class Blas {
   explicit Blas(const BlasOptions& options = {});
   ~Blas();
 
+  bool is_deterministic() const;
+
   /// Enqueues a product. The algorithm is chosen at the first product of a shape. Where cuBLASLt
   /// has none, throws Error or, if deterministic, enqueues a slower kernel.
   void product(cudaStream_t stream, const DeviceMatrix& matrix, const Product& product);

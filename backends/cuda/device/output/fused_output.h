@@ -39,7 +39,16 @@ inline constexpr std::int32_t kFusedStagedStride = 20;
 /// memory. The shape, and so the bits of a row, do not depend on the number of rows.
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
 
-/// The number of blocks that share the columns of a tile of rows.
+/// The blocks that share the columns of a tile of rows on a device, and the time of a launch with
+/// so many, in that of a tile.
+struct FusedPlan {
+  std::int32_t spans = 1;
+  double tiles = 0;
+};
+FusedPlan fused_plan(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
+                     std::int32_t k, int multiprocessors);
+
+/// The number of blocks that share the columns of a tile of rows, on the current device.
 std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
                          std::int32_t k);
 

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "backends/cuda/device/gemm/blas.h"
 #include "backends/cuda/device/gemm/round_rows.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/output/fused_output.h"
 #include "backends/cuda/device/output/logit_layers.h"
+#include "backends/cuda/device/output/output_cost.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/fused/output.h"
@@ -83,16 +85,20 @@ std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const B
   return std::make_unique<LogitLayers>(std::move(members), true);
 }
 
-/// linear_k_best without logits in memory, for matrices of bf16 and f16. Rows are rounded to the
-/// matrix's type.
+/// linear_k_best for matrices of bf16 and f16, to whose type rows are rounded: without logits in
+/// memory where that is faster (output_cost.h), or where a row's bits must not depend on the number
+/// of rows.
 class FusedOutput : public Kernel {
  public:
   FusedOutput(const PlannedInstruction& in, const Binding& binding)
       : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
-        log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
+        log_softmax_(binding.node.as<op::Scores>().log_softmax),
+        with_logits_(make_output_layer(in, binding)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const BestQuery query = best_query(in, run, matrix_->n, log_softmax_);
+    if (!run.blas.is_deterministic() && has_logits(query.rows.max_live, query.k))
+      return with_logits_->launch(in, run);
     BumpAllocator allocator(run.workspace);
     auto* x = allocator.allocate<std::uint16_t>(query.rows.max_live * matrix_->stride);
     check(allocator.fits(), "fused_output: the workspace is too small");
@@ -106,15 +112,23 @@ class FusedOutput : public Kernel {
     const std::int64_t rows = bounds[in.domain].max_live;
     BumpAllocator allocator;
     allocator.allocate<std::uint16_t>(rows * matrix_->stride);
-    return allocator.used_bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
+    const std::size_t fused =
+        allocator.used_bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
+    if (!has_logits(rows, cols_of(in))) return fused;
+    return std::max(fused, with_logits_->workspace_bytes(in, bounds));
   }
 
  private:
+  bool has_logits(std::int64_t rows, std::int32_t k) const {
+    return !is_faster_without_logits({rows, matrix_->k, matrix_->n, k});
+  }
+
   std::shared_ptr<const DeviceMatrix> matrix_;
   bool log_softmax_;
+  std::unique_ptr<Kernel> with_logits_;
 };
 
-/// Rows too long for shared memory use logits in memory instead.
+/// Rows too long for shared memory always have logits in memory.
 std::unique_ptr<Kernel> make_fused_output(const PlannedInstruction& in, const Binding& binding) {
   const std::int64_t k = binding.graph.value(binding.node.operands[0]).type.dims.back();
   if (!fused_shape(padded_size(k), cols_of(in))) return make_output_layer(in, binding);
