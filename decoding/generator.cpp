@@ -115,7 +115,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
                                           .sampling = options_.sampling,
                                           .suppressed = search_.suppressed}),
                         std::move(model.weights), options_.compile);
-  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  take_over(*executable_, options_.compile, options_.threads, vocabularies_.notes);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
   tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers_of(options_.threads, *executable_));
   log_.write(notes());

@@ -17,9 +17,10 @@ constexpr std::size_t kMaxLength = 1000;
 /// Maximum of a number of threads that is not given.
 constexpr std::size_t kMaxThreads = 1024;
 
-/// One worker for a GPU; on the CPU, the number of processors divided by the threads per sentence.
+/// The number of processors divided by the threads per sentence. For a GPU it stays 0, until its
+/// executable is there.
 std::size_t default_threads(const CompileOptions& compile) {
-  if (find_backend(compile.backend).capabilities().needs_gpu) return 1;
+  if (find_backend(compile.backend).capabilities().needs_gpu) return 0;
   const std::size_t together = std::max<std::size_t>(1, compile.threads_per_sentence);
   return std::clamp(useful_threads() / together, std::size_t{1}, kMaxThreads);
 }
@@ -140,6 +141,14 @@ GeneratorOptions resolved(GeneratorOptions options, const Model& model) {
 ScorerOptions resolved(ScorerOptions options, const Model& model) {
   set_common(options, with_defaults_of(model, stated_by(options)));
   return options;
+}
+
+void take_over(const Executable& executable, const CompileOptions& compile, std::size_t& threads,
+               std::vector<std::string>& notes) {
+  for (const std::string& note : executable.notes()) notes.push_back(note);
+  for (const std::string& note : find_backend(compile.backend).notes(compile))
+    notes.push_back(note);
+  if (threads == 0) threads = executable.fastest_workers();
 }
 
 std::size_t workers_of(std::size_t threads, const Executable& executable) {

@@ -216,7 +216,7 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
   executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities,
                                          {.alignment = options_.alignment}),
                         std::move(model.weights), options_.compile);
-  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  take_over(*executable_, options_.compile, options_.threads, vocabularies_.notes);
   tuner_ = std::make_shared<BatchTuner>(bounds, workers_of(options_.threads, *executable_));
   log_.write(notes());
 }

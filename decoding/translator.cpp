@@ -184,7 +184,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
                              .end_id = search_.end_id});
   options_.compile.workload = workload();
   executable_ = compile(graph_, std::move(model.weights), options_.compile);
-  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  take_over(*executable_, options_.compile, options_.threads, vocabularies_.notes);
   note_host_search();
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
   tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers_of(options_.threads, *executable_));

@@ -102,6 +102,13 @@ class CudaBackend : public Backend {
     return {.sentences = 512, .words = 16384, .grows_to = 4096};
   }
 
+  std::vector<std::string> notes(const CompileOptions& options) const override {
+    if (options.precision != Precision::int8) return {};
+    return {
+        "int8 is slower than bf16 on a GPU, as measured on an H200 (0.62 of its words a second at "
+        "64 sentences); use precision bf16, unless memory is short"};
+  }
+
   std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
                                       const CompileOptions& options) const override {
     static const Compile compile_programs = load_module();

@@ -115,7 +115,7 @@ TEST(CudaKernels, ComputeExpressionsOfNumbersThatF32Has) {
             "no kernel (gemm_elements: 1e+39 is not a finite f32)");
 }
 
-TEST(CudaKernels, KeepLogitsOutOfMemoryForMatricesOf16Bits) {
+TEST(CudaKernels, MayKeepLogitsOutOfMemoryForMatricesOf16Bits) {
   EXPECT_EQ(kernel_of("%best, %word = linear_k_best(%x, %half) {k = 64}\n"), "fused_output");
   EXPECT_EQ(kernel_of("%best, %word = linear_k_best(%x, %w) {k = 64}\n"),
             "output_layer (fused_output: it multiplies with matrices of bf16 or f16)");
@@ -123,6 +123,13 @@ TEST(CudaKernels, KeepLogitsOutOfMemoryForMatricesOf16Bits) {
               AllOf(HasSubstr("no kernel"), HasSubstr("the best 64 at most, not 65")));
   EXPECT_THAT(kernel_of("%best, %word = linear_k_best(%x, %nibbles) {k = 1, transposed = true}\n"),
               AllOf(HasSubstr("no kernel"), HasSubstr("matrices of qlog4")));
+}
+
+TEST(CudaKernels, OfInt8AreSlowerThanThoseOfBf16WhichANoteSays) {
+  EXPECT_THAT(find_backend("cuda").notes({.precision = Precision::int8}),
+              ElementsAre(HasSubstr("use precision bf16")));
+  EXPECT_THAT(find_backend("cuda").notes({.precision = Precision::bf16}), IsEmpty());
+  EXPECT_THAT(find_backend("cpu").notes({.precision = Precision::int8}), IsEmpty());
 }
 
 TEST(CudaKernels, OfElementsTakeValuesOfAnyDimensions) {

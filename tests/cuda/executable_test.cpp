@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "backends/cuda/device/executor/cuda_executable.h"
+#include "backends/cuda/device/executor/default_workers.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "backends/reference/backend.h"
@@ -106,6 +107,16 @@ TEST_F(CudaExecutableTest, SearchesAsTheReferenceInterpreterDoes) {
       }
     }
   }
+}
+
+TEST_F(CudaExecutableTest, ASmallModelIsFastestWithTwoWorkers) {
+  const ToyModel model = toy_model(5);
+  EXPECT_EQ(compile_with(model.graph, model.weights, {})->fastest_workers(), 2);
+  EXPECT_GT(memory_bytes_per_second(), 1e11);
+  constexpr double kH200 = 4.9e12;
+  EXPECT_EQ(default_workers(std::size_t{60} << 20, kH200), 2);
+  EXPECT_EQ(default_workers(std::size_t{6} << 30, kH200), 1);
+  EXPECT_EQ(default_workers(std::size_t{1} << 30, 0.3e12), 1);
 }
 
 TEST_F(CudaExecutableTest, WorkersShareAnExecutable) {

@@ -194,7 +194,8 @@ void ModelCommandOptions::add_speed_options(CLI::App& app) {
   add_number(app, "--cpu-threads", threads,
              "Threads that work on sentences, for each GPU if there are several; 0: one for "
              "each processor that the process may use, as far as its control group grants "
-             "their time, and one for a GPU",
+             "their time, and for a GPU two for a model whose weights it reads within a "
+             "millisecond, else one",
              {0, kMaxThreads});
   add_number(app, "--threads-per-sentence", compile.threads_per_sentence,
              "Processors that work on a batch together, each on columns of its own: a sentence "

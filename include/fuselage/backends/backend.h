@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuselage/backends/compile_options.h"
 #include "fuselage/backends/executable.h"
@@ -75,6 +77,9 @@ class Backend {
   /// Bounds of the batches with the highest throughput, for `beam_size` hypotheses per sentence.
   /// `words` bounds a worker's memory for long lines.
   virtual BatchBounds fastest_batches(std::size_t beam_size) const = 0;
+
+  /// Notes for the user on options that are valid, but that others outdo.
+  virtual std::vector<std::string> notes(const CompileOptions&) const { return {}; }
 
   /// Makes an executable of an optimized graph. Precondition: check() has passed. Throws Error for
   /// weights that are missing or have another shape, and for nodes that it cannot run.

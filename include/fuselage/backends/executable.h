@@ -145,6 +145,10 @@ class Executable {
   /// The number of devices that workers are divided among.
   virtual std::size_t devices() const { return 1; }
 
+  /// The number of workers for each device with which texts are translated fastest, where the
+  /// device shows that, as a GPU; else 1.
+  virtual std::size_t fastest_workers() const { return 1; }
+
   /// A worker on one of the devices, numbered from 0.
   virtual std::unique_ptr<Worker> make_worker(std::size_t device) const = 0;
   std::unique_ptr<Worker> make_worker() const { return make_worker(0); }

@@ -96,8 +96,8 @@ struct TranslatorOptions {
   /// line and the options alone, so they are those of line 0 with that seed.
   std::uint64_t seed = 0;
   /// Number of threads that translate batches, for each GPU if there are several; 0: one for each
-  /// processor that the process may use, divided by CompileOptions::threads_per_sentence, and one
-  /// for a GPU.
+  /// processor that the process may use, divided by CompileOptions::threads_per_sentence, and for a
+  /// GPU Executable::fastest_workers().
   std::size_t threads = 1;
   BatchOptions batches = {};
   VocabularyPairOptions vocabularies = {};

@@ -1,10 +1,12 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
 
 #include "backends/cpu/executable.h"
+#include "backends/cuda/device/executor/default_workers.h"
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/runtime/device.h"
@@ -59,6 +61,16 @@ class CudaExecutable : public Executable {
   }
 
   std::size_t devices() const override { return models_.size(); }
+
+  std::size_t fastest_workers() const override {
+    std::size_t workers = 1;
+    for (const DeviceModel& model : models_) {
+      use_device(model.number());
+      workers = std::max(workers,
+                         default_workers(model.weights().size_bytes(), memory_bytes_per_second()));
+    }
+    return workers;
+  }
 
   std::unique_ptr<Worker> make_worker(std::size_t device) const override {
     const DeviceModel& model = models_[device];
