@@ -56,7 +56,7 @@ typedef struct fuselage_options {
   int32_t max_length;      /**< maximum number of words of a line; negative: unset */
   int32_t alignment;       /**< not 0: hypotheses have their alignment */
   int32_t strict;          /**< not 0: invalid and too long lines are errors */
-  int32_t threads;         /**< that translate batches; 0: one per processor, or one for a GPU */
+  int32_t threads;         /**< that translate batches; 0: one per processor, a GPU one or two */
   const char* device;      /**< "cpu", "cuda", "cuda:1" or "cuda:0,cuda:1"; NULL: "cpu" */
   const char* precision;   /**< of products: "fp32", "int8", ...; NULL: unset */
   fuselage_log log;        /**< NULL: notes are not passed on */
