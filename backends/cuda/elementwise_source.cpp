@@ -19,6 +19,15 @@ using Kind = Argument::Kind;
 
 // The structs of the header, and the code that does not depend on the expression.
 constexpr const char* kPrelude = R"(
+#ifndef FUSELAGE_START_EARLY
+#if __CUDA_ARCH__ >= 900
+#define FUSELAGE_START_EARLY() \
+  asm volatile("griddepcontrol.wait;" ::: "memory"); \
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define FUSELAGE_START_EARLY()
+#endif
+#endif
 struct Rows { const int* live; int max_live; int columns; };
 struct Operand {
   const float* data; long long stride; const int* index; const float* fallback; const int* first;
@@ -153,6 +162,7 @@ class Writer {
   /// Function run<kCount>(p): the loop over all elements, in packs of kCount.
   void run() {
     text_ += R"(template <int kCount> static __device__ void run(const Parameters& p) {
+  FUSELAGE_START_EARLY();
   const long long live = *p.rows.live;
   const long long rows = (long long)gridDim.x * blockDim.y;
   const long long columns = (long long)gridDim.y * blockDim.x;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -64,7 +65,29 @@ void check_shared(std::size_t asked) {
   fail(fmt::format("written behind {} bytes of dynamic shared memory", asked));
 }
 
-void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
+std::atomic<std::int64_t> early_launch_count{0};
+thread_local std::uint64_t threads_that_waited = 0;  // of the running block
+
+bool may_start_early(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+        config.attrs[i].val.programmaticStreamSerializationAllowed != 0)
+      return true;
+  return false;
+}
+
+/// A thread that does not wait could read what a kernel before it is still to write, and the kernel
+/// behind could begin too early.
+void check_waits(const dim3& block) {
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads_that_waited != threads)
+    fail(
+        fmt::format("a kernel may start early, but {} of {} threads of block ({}, {}, {}) wait "
+                    "for the kernels before it",
+                    threads_that_waited, threads, blockIdx.x, blockIdx.y, blockIdx.z));
+}
+
+void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes, bool early,
               const std::function<void()>& thread) {
   thread_local std::uint64_t launches = 0;
   std::mt19937_64 random(current_seed + launches++);
@@ -78,7 +101,9 @@ void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
                 static_cast<unsigned>(number / grid.x % grid.y),
                 static_cast<unsigned>(number / grid.x / grid.y)};
     fill_shared(shared_bytes);
+    threads_that_waited = 0;
     running_block().run(block, thread, random);
+    if (early) check_waits(block);
     check_shared(shared_bytes);
   }
 }
@@ -88,6 +113,10 @@ void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
 std::uint64_t seed() { return current_seed; }
 void set_seed(std::uint64_t seed) { current_seed = seed; }
 
+std::int64_t early_launches() { return early_launch_count; }
+
+void wait_for_earlier_kernels() { ++threads_that_waited; }
+
 void* dynamic_shared_memory() { return shared_memory.bytes; }
 
 cudaError_t enqueue(const cudaLaunchConfig_t& config, const void* kernel,
@@ -96,9 +125,12 @@ cudaError_t enqueue(const cudaLaunchConfig_t& config, const void* kernel,
   if (!possible(config.gridDim, config.blockDim)) return report(cudaErrorInvalidConfiguration);
   if (config.dynamicSmemBytes > allowed_shared(kernel)) return report(cudaErrorInvalidValue);
   count_launch();
-  return perform(config.stream,
-                 [grid = config.gridDim, block = config.blockDim, bytes = config.dynamicSmemBytes,
-                  thread = std::move(thread)] { run_grid(grid, block, bytes, thread); });
+  const bool early = may_start_early(config);
+  early_launch_count += early ? 1 : 0;
+  return perform(
+      config.stream,
+      [grid = config.gridDim, block = config.blockDim, bytes = config.dynamicSmemBytes, early,
+       thread = std::move(thread)] { run_grid(grid, block, bytes, early, thread); });
 }
 
 }  // namespace emulated_cuda

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/device/runtime/stream.h"
 #include "emulated_cuda/control.h"
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/launch_kernels.h"
@@ -47,6 +48,21 @@ TEST_F(EmulationDeathTest, WritesBesideMemory) {
   EXPECT_DEATH(run_fault(stream(), Fault::overrun, 33), "byte 132 of a piece of 132");
   EXPECT_DEATH(run_fault(stream(), Fault::shared_overrun, 32),
                "behind 128 bytes of dynamic shared");
+}
+
+TEST_F(EmulationDeathTest, AKernelThatStartsEarlyWithoutWaiting) {
+  const Stream captured;
+  DeviceArray<float> out(64);
+  const auto enqueue = [&] { launch_fault(captured.get(), Fault::early_half, out.data(), 64); };
+  enqueue();  // starts as any other
+  captured.synchronize();
+  EXPECT_DEATH(
+      {
+        const CapturedWork work(captured, enqueue);
+        work.launch(captured);
+        captured.synchronize();
+      },
+      "32 of 64 threads of block .* wait for the kernels before it");
 }
 
 TEST_F(EmulationDeathTest, AHostThatReadsDeviceMemory) {

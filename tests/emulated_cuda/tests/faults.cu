@@ -1,3 +1,4 @@
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
 #include "tests/emulated_cuda/tests/faults.h"
@@ -47,6 +48,12 @@ __global__ void unset_shared(float* out) {
   out[threadIdx.x] = values[threadIdx.x];
 }
 
+__global__ void early_half(float* out) {
+  if (threadIdx.x >= blockDim.x / 2) return;
+  start_early();
+  out[threadIdx.x] = 1;
+}
+
 }  // namespace
 
 void launch_fault(cudaStream_t stream, Fault fault, float* out, std::uint32_t threads) {
@@ -70,6 +77,8 @@ void launch_fault(cudaStream_t stream, Fault fault, float* out, std::uint32_t th
       return launch(stream, shared_overrun, spread);
     case Fault::unset_shared:
       return launch(stream, unset_shared, spread, out);
+    case Fault::early_half:
+      return launch_early(stream, early_half, spread, out);
   }
 }
 

@@ -17,6 +17,7 @@ enum class Fault : std::uint8_t {
   overrun,          ///< writes past the end of `out`
   shared_overrun,   ///< writes past the end of dynamic shared memory
   unset_shared,     ///< reads unwritten static shared memory
+  early_half,       ///< may start early, and half of the threads do not wait
 };
 void launch_fault(cudaStream_t stream, Fault fault, float* out, std::uint32_t threads);
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/attention/slice_sum.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/device/runtime/put_floats.h"
 #include "backends/cuda/device/runtime/thread_group.h"
@@ -44,6 +45,7 @@ __device__ void sum_over_pairs(const Segments& segments, const Rows& left, std::
 
 __global__ void mix_kernel(RowsIn weights, RowsIn x, std::int64_t head_width, std::int64_t columns,
                            Segments segments, Rows left, FloatsOut out) {
+  start_early();
   sum_over_pairs(
       segments, left, columns,
       [&](std::int64_t p, std::int64_t c) {
@@ -118,8 +120,8 @@ void segment_log_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t head
 
 void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::int64_t columns,
               const Segments& segments, const Rows& left, const FloatsOut& out) {
-  launch(stream, mix_kernel, config_for_sums(left, columns), weights, x, columns / weights.columns,
-         columns, segments, left, out);
+  launch_early(stream, mix_kernel, config_for_sums(left, columns), weights, x,
+               columns / weights.columns, columns, segments, left, out);
 }
 
 void mean_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,

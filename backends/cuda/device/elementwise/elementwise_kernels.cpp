@@ -119,13 +119,10 @@ void CompiledExpression::launch(cudaStream_t stream, const Rows& rows, std::int6
     if (forms_[i].floats) parameters.add(results[i].floats);
   for (std::size_t i = 0; i < results.size(); ++i)
     if (forms_[i].rounded) parameters.add(results[i].rounded);
-  cudaLaunchConfig_t native{};
-  native.gridDim = config.grid;
-  native.blockDim = config.block;
-  native.stream = stream;
+  const NativeConfig native(stream, config, /*early=*/true);
   void* arguments[] = {parameters.data()};
   expect_success(
-      cudaLaunchKernelExC(&native, vectorized ? float4_kernel_ : scalar_kernel_, arguments),
+      cudaLaunchKernelExC(native.get(), vectorized ? float4_kernel_ : scalar_kernel_, arguments),
       "launch of an elementwise expression");
 }
 

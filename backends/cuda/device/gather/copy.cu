@@ -1,4 +1,5 @@
 #include "backends/cuda/device/gather/copy.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 
 namespace fuselage::cuda {
@@ -17,6 +18,7 @@ __device__ void for_each_element(const Rows& rows, std::int64_t columns, F f) {
 
 template <typename T>
 __global__ void copy_kernel(RowsOf<T> in, Rows rows, std::int64_t columns, ResultOf<T> out) {
+  start_early();
   for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
     row_of(out, r)[c] = element(row_of(in, r), c);
   });
@@ -25,6 +27,7 @@ __global__ void copy_kernel(RowsOf<T> in, Rows rows, std::int64_t columns, Resul
 template <typename T>
 __global__ void continue_kernel(RowsOf<T> init, RowsOf<T> last, const std::int32_t* previous,
                                 Rows rows, std::int64_t columns, ResultOf<T> out) {
+  start_early();
   for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
     const T* from = previous[r] >= 0 ? row_of(last, previous[r]) : row_of(init, r);
     row_of(out, r)[c] = element(from, c);
@@ -34,6 +37,7 @@ __global__ void continue_kernel(RowsOf<T> init, RowsOf<T> last, const std::int32
 template <typename T>
 __global__ void scatter_kernel(RowsOf<T> in, const std::int32_t* index, Rows rows,
                                std::int64_t columns, ResultOf<T> out) {
+  start_early();
   for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
     row_of(out, index[r])[c] = element(row_of(in, r), c);
   });
@@ -44,10 +48,11 @@ __global__ void scatter_kernel(RowsOf<T> in, const std::int32_t* index, Rows row
 void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int64_t columns,
                const RowsOut& out) {
   if (columns % 4 == 0 && is_float4_aligned(in) && is_float4_aligned(out))
-    launch(stream, copy_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(in), rows,
-           columns / 4, as_float4(out));
+    launch_early(stream, copy_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(in),
+                 rows, columns / 4, as_float4(out));
   else
-    launch(stream, copy_kernel<float>, config_for_elements(rows, columns), in, rows, columns, out);
+    launch_early(stream, copy_kernel<float>, config_for_elements(rows, columns), in, rows, columns,
+                 out);
 }
 
 void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,
@@ -55,21 +60,21 @@ void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,
                    const RowsOut& out) {
   if (columns % 4 == 0 && is_float4_aligned(init) && is_float4_aligned(last) &&
       is_float4_aligned(out))
-    launch(stream, continue_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(init),
-           as_float4(last), previous, rows, columns / 4, as_float4(out));
+    launch_early(stream, continue_kernel<float4>, config_for_elements(rows, columns / 4),
+                 as_float4(init), as_float4(last), previous, rows, columns / 4, as_float4(out));
   else
-    launch(stream, continue_kernel<float>, config_for_elements(rows, columns), init, last, previous,
-           rows, columns, out);
+    launch_early(stream, continue_kernel<float>, config_for_elements(rows, columns), init, last,
+                 previous, rows, columns, out);
 }
 
 void scatter_rows(cudaStream_t stream, const RowsIn& in, const std::int32_t* index,
                   const Rows& rows, std::int64_t columns, const RowsOut& out) {
   if (columns % 4 == 0 && is_float4_aligned(in) && is_float4_aligned(out))
-    launch(stream, scatter_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(in),
-           index, rows, columns / 4, as_float4(out));
+    launch_early(stream, scatter_kernel<float4>, config_for_elements(rows, columns / 4),
+                 as_float4(in), index, rows, columns / 4, as_float4(out));
   else
-    launch(stream, scatter_kernel<float>, config_for_elements(rows, columns), in, index, rows,
-           columns, out);
+    launch_early(stream, scatter_kernel<float>, config_for_elements(rows, columns), in, index, rows,
+                 columns, out);
 }
 
 }  // namespace fuselage::cuda

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "backends/cuda/device/gather/positions.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 
 namespace fuselage::cuda {
@@ -8,6 +9,7 @@ namespace {
 
 __global__ void position_kernel(const std::int32_t* positions, Rows rows,
                                 ResultOf<std::int32_t> out) {
+  start_early();
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (r < *rows.live) *row_of(out, r) = positions[r];
 }
@@ -16,6 +18,7 @@ __global__ void position_kernel(const std::int32_t* positions, Rows rows,
 /// last bit of a frequency grows with the position.
 __global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t half,
                                 float increment, RowsOut out) {
+  start_early();
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (r >= *rows.live) return;
   const auto position = static_cast<float>(*row_of(x, r));
@@ -32,6 +35,7 @@ __global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t 
 /// A thread for each pair of coordinates.
 __global__ void rotary_kernel(RowsIn x, RowsIn cos, RowsIn sin, Rows rows, std::int64_t pairs,
                               std::int64_t half, RowsOut out) {
+  start_early();
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (r >= *rows.live) return;
   for (std::int64_t p = std::int64_t{blockIdx.y} * blockDim.x + threadIdx.x; p < pairs;
@@ -49,21 +53,22 @@ __global__ void rotary_kernel(RowsIn x, RowsIn cos, RowsIn sin, Rows rows, std::
 
 void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Rows& rows,
                     const ResultOf<std::int32_t>& out) {
-  launch(stream, position_kernel, config_for_elements(rows, 1), positions, rows, out);
+  launch_early(stream, position_kernel, config_for_elements(rows, 1), positions, rows, out);
 }
 
 void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& rows,
               std::int64_t columns, const RowsOut& out) {
   const std::int64_t half = columns / 2;
   const float increment = std::log(10000.0f) / (static_cast<float>(half) - 1.0f);
-  launch(stream, sinusoid_kernel, config_for_elements(rows, half), x, rows, half, increment, out);
+  launch_early(stream, sinusoid_kernel, config_for_elements(rows, half), x, rows, half, increment,
+               out);
 }
 
 void rotary(cudaStream_t stream, const RowsIn& x, const RowsIn& cos, const RowsIn& sin,
             const Rows& rows, std::int64_t heads, std::int64_t half, const RowsOut& out) {
   const std::int64_t pairs = heads * half;
-  launch(stream, rotary_kernel, config_for_elements(rows, pairs), x, cos, sin, rows, pairs, half,
-         out);
+  launch_early(stream, rotary_kernel, config_for_elements(rows, pairs), x, cos, sin, rows, pairs,
+               half, out);
 }
 
 }  // namespace fuselage::cuda

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/rows/index_path.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
@@ -16,6 +17,7 @@ __device__ std::int64_t number_of_thread() {
 
 /// Blocks in y for paths.
 __global__ void compose_kernel(const ComposedIndex* paths) {
+  start_early();
   const ComposedIndex path = paths[blockIdx.y];
   const std::int32_t rows = *path.rows;
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
@@ -25,6 +27,7 @@ __global__ void compose_kernel(const ComposedIndex* paths) {
 
 __global__ void select_elements_kernel(RowsIn x, IndexPath row, IndexPath element, Rows rows,
                                        RowsOut out) {
+  start_early();
   const std::int64_t r = number_of_thread();
   if (r >= *rows.live) return;
   const std::int32_t from = follow(row, r);
@@ -34,6 +37,7 @@ __global__ void select_elements_kernel(RowsIn x, IndexPath row, IndexPath elemen
 
 __global__ void follow_from_pairs_kernel(IndexPath path, Segments segments, Rows left,
                                          std::int64_t columns, ResultOf<std::int32_t> ids) {
+  start_early();
   const std::int64_t number = number_of_thread();
   const std::int64_t i = number / columns;
   if (i >= *left.live) return;
@@ -46,21 +50,21 @@ __global__ void follow_from_pairs_kernel(IndexPath path, Segments segments, Rows
 void compose_indexes(cudaStream_t stream, const ComposedIndex* paths, std::int32_t count,
                      std::int32_t max_rows) {
   const std::uint32_t blocks = std::min(blocks_for(max_rows, kComposeThreads), kMaxComposeBlocks);
-  launch(stream, compose_kernel,
-         {{blocks, static_cast<std::uint32_t>(count), 1}, {kComposeThreads, 1, 1}}, paths);
+  launch_early(stream, compose_kernel,
+               {{blocks, static_cast<std::uint32_t>(count), 1}, {kComposeThreads, 1, 1}}, paths);
 }
 
 void select_elements(cudaStream_t stream, const RowsIn& x, const IndexPath& row,
                      const IndexPath& element, const Rows& rows, const RowsOut& out) {
-  launch(stream, select_elements_kernel, {blocks_for(rows.max_live, kThreads), kThreads}, x, row,
-         element, rows, out);
+  launch_early(stream, select_elements_kernel, {blocks_for(rows.max_live, kThreads), kThreads}, x,
+               row, element, rows, out);
 }
 
 void follow_from_pairs(cudaStream_t stream, const IndexPath& path, const Segments& segments,
                        const Rows& left, std::int64_t columns, const ResultOf<std::int32_t>& ids) {
-  launch(stream, follow_from_pairs_kernel,
-         {blocks_for(left.max_live * columns, kThreads), kThreads}, path, segments, left, columns,
-         ids);
+  launch_early(stream, follow_from_pairs_kernel,
+               {blocks_for(left.max_live * columns, kThreads), kThreads}, path, segments, left,
+               columns, ids);
 }
 
 }  // namespace fuselage::cuda

@@ -17,6 +17,36 @@ void expect_success(cudaError_t status, std::string_view what) {
   throw Error(message);
 }
 
+namespace {
+
+/// Whether launches in the stream become a graph of a device that starts kernels early.
+bool starts_early(cudaStream_t stream) {
+  constexpr int kMajor = 9;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  expect_success(cudaStreamIsCapturing(stream, &status), "query of a stream");
+  if (status != cudaStreamCaptureStatusActive) return false;
+  int device = 0;
+  int major = 0;
+  expect_success(cudaGetDevice(&device), "query of the current device");
+  expect_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                 "query of the device's compute capability");
+  return major >= kMajor;
+}
+
+}  // namespace
+
+NativeConfig::NativeConfig(cudaStream_t stream, const LaunchConfig& config, bool early) {
+  native_.gridDim = config.grid;
+  native_.blockDim = config.block;
+  native_.dynamicSmemBytes = config.shared_bytes;
+  native_.stream = stream;
+  if (!early || !starts_early(stream)) return;
+  attribute_.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute_.val.programmaticStreamSerializationAllowed = 1;
+  native_.attrs = &attribute_;
+  native_.numAttrs = 1;
+}
+
 void allow_max_shared(const void* kernel) {
   int device = 0;
   int bytes = 0;

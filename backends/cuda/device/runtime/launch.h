@@ -31,21 +31,47 @@ inline constexpr std::size_t kDefaultSharedBytes = std::size_t{48} << 10;
 /// no static shared memory.
 void allow_max_shared(const void* kernel);
 
+/// CUDA's form of a configuration. With `early` a kernel that is captured on a device of sm_90 or
+/// later may start, up to start_early() (early_start.h), before the kernel ahead of it has ended:
+/// the dependency in the captured graph is a programmatic one. Launches that are not captured are
+/// as without it, which shows whether a difference comes from early starts.
+class NativeConfig {
+ public:
+  NativeConfig(cudaStream_t stream, const LaunchConfig& config, bool early);
+  NativeConfig(const NativeConfig&) = delete;
+  NativeConfig& operator=(const NativeConfig&) = delete;
+
+  const cudaLaunchConfig_t* get() const { return &native_; }
+
+ private:
+  cudaLaunchConfig_t native_{};
+  cudaLaunchAttribute attribute_{};
+};
+
+template <typename... Parameters, typename... Arguments>
+void launch_with(cudaStream_t stream, void (*kernel)(Parameters...), const LaunchConfig& config,
+                 bool early, Arguments&&... arguments) {
+  if (config.grid.x == 0 || config.grid.y == 0 || config.grid.z == 0) return;
+  if (config.shared_bytes > kDefaultSharedBytes)
+    allow_max_shared(reinterpret_cast<const void*>(kernel));
+  const NativeConfig native(stream, config, early);
+  expect_success(
+      cudaLaunchKernelEx(native.get(), kernel, Parameters(std::forward<Arguments>(arguments))...),
+      "launch of a kernel");
+}
+
 /// Enqueues a kernel. A grid without blocks is a no-op.
 template <typename... Parameters, typename... Arguments>
 void launch(cudaStream_t stream, void (*kernel)(Parameters...), const LaunchConfig& config,
             Arguments&&... arguments) {
-  if (config.grid.x == 0 || config.grid.y == 0 || config.grid.z == 0) return;
-  if (config.shared_bytes > kDefaultSharedBytes)
-    allow_max_shared(reinterpret_cast<const void*>(kernel));
-  cudaLaunchConfig_t native{};
-  native.gridDim = config.grid;
-  native.blockDim = config.block;
-  native.dynamicSmemBytes = config.shared_bytes;
-  native.stream = stream;
-  expect_success(
-      cudaLaunchKernelEx(&native, kernel, Parameters(std::forward<Arguments>(arguments))...),
-      "launch of a kernel");
+  launch_with(stream, kernel, config, false, std::forward<Arguments>(arguments)...);
+}
+
+/// The same, of a kernel that begins with start_early().
+template <typename... Parameters, typename... Arguments>
+void launch_early(cudaStream_t stream, void (*kernel)(Parameters...), const LaunchConfig& config,
+                  Arguments&&... arguments) {
+  launch_with(stream, kernel, config, true, std::forward<Arguments>(arguments)...);
 }
 
 /// Blocks that saturate the memory bandwidth of a large GPU: 4 for each of 132 multiprocessors.

@@ -8,7 +8,26 @@
 
 namespace fuselage::cuda {
 
-// Instructions without an intrinsic in CUDA C++ (PTX ISA 8). All inline assembly is in this file.
+// Instructions without an intrinsic in CUDA C++ (PTX ISA 8). All inline assembly is in this file
+// and, for kernels that are compiled at run time, in backends/cuda/elementwise_source.cpp.
+
+// --- Programmatic dependent launch (sm_90; on earlier devices kernels do not start early) ---
+
+/// Waits until all kernels that this one depends on have ended and what they wrote is visible.
+__device__ inline void wait_for_earlier_kernels() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Lets the next kernel's blocks start once all blocks of this one have called it or have ended.
+__device__ inline void let_next_kernel_start() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// --- Loads and numbers ---
 
 /// Loads 16 bytes that are read once and do not change while the kernel runs, without allocation in
 /// the L1 cache.

@@ -1,6 +1,7 @@
 #include <climits>
 #include <cmath>
 
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/prefix_sum.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
@@ -187,6 +188,7 @@ __device__ Taken take_best(const SearchArrays& search, const SentenceRows& rows,
 
 /// A block for each sentence.
 __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::int32_t> words) {
+  start_early();
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= search.state->sentences) return;
   const std::int32_t first = search.live_begin[s];
@@ -238,6 +240,7 @@ __global__ void refill(SearchArrays search, const std::int32_t* length_limits) {
 /// Compacts the survivors of all sentences to the next live rows. A block moves the survivors of
 /// kSentencesPerBlock sentences.
 __global__ void move_survivors(SearchArrays search, bool ends_step) {
+  start_early();
   SearchState& state = *search.state;
   const auto begin = static_cast<std::int32_t>(blockIdx.x) * kSentencesPerBlock;
   if (begin >= state.sentences) return;
@@ -264,8 +267,8 @@ __global__ void move_survivors(SearchArrays search, bool ends_step) {
 
 void launch_move(cudaStream_t stream, const SearchArrays& search, std::int32_t max_sentences,
                  bool ends_step) {
-  launch(stream, move_survivors, {blocks_for(max_sentences, kSentencesPerBlock), kMoveThreads},
-         search, ends_step);
+  launch_early(stream, move_survivors,
+               {blocks_for(max_sentences, kSentencesPerBlock), kMoveThreads}, search, ends_step);
 }
 
 }  // namespace
@@ -286,8 +289,8 @@ void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf
                    const RowsOf<std::int32_t>& words, std::int32_t max_sentences,
                    std::int32_t max_beam) {
   const std::size_t heads = static_cast<std::size_t>(max_beam) * sizeof(Candidate);
-  launch(stream, expand, {static_cast<std::uint32_t>(max_sentences), kExpandThreads, heads}, search,
-         scores, words);
+  launch_early(stream, expand, {static_cast<std::uint32_t>(max_sentences), kExpandThreads, heads},
+               search, scores, words);
   launch_move(stream, search, max_sentences, true);
 }
 

@@ -17,6 +17,10 @@ std::int64_t allocations();
 /// The number of launches of kernels and products since the program began, captured ones included.
 std::int64_t launches();
 
+/// The number of launches of kernels that may start before the kernel ahead of them has ended,
+/// since the program began.
+std::int64_t early_launches();
+
 /// Makes the n-th allocation from now on, counted from 1, and all after it fail as out of memory.
 /// 0: none.
 void fail_allocation(std::int64_t number);

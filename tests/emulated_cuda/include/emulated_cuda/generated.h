@@ -11,3 +11,5 @@
 #include "emulated_cuda/arithmetic.h"
 #include "emulated_cuda/threads.h"
 #include "emulated_cuda/warp.h"
+
+#define FUSELAGE_START_EARLY() emulated_cuda::wait_for_earlier_kernels()

@@ -41,6 +41,9 @@ std::uint64_t exchange(const Exchange& operation, std::uint64_t bits, std::uint3
 /// The lanes of the mask with a true predicate.
 std::uint32_t ballot(const Exchange& operation, bool predicate);
 
+/// A thread of a kernel that may start early has waited for the kernels before it.
+void wait_for_earlier_kernels();
+
 /// The running thread's lane.
 std::uint32_t lane();
 

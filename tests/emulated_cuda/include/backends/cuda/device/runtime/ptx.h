@@ -15,6 +15,9 @@
 
 namespace fuselage::cuda {
 
+inline void wait_for_earlier_kernels() { emulated_cuda::wait_for_earlier_kernels(); }
+inline void let_next_kernel_start() {}
+
 inline uint4 load_once(const uint4* from) { return *from; }
 
 inline float fast_exp2(float x) {
