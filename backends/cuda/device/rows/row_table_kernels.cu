@@ -1,4 +1,5 @@
 #include "backends/cuda/device/rows/row_table_kernels.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/prefix_sum.h"
 #include "backends/cuda/device/runtime/thread_group.h"
@@ -7,7 +8,6 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr std::int32_t kWarpsOfParents = 4;
-constexpr std::uint32_t kScanThreads = 256;
 constexpr std::uint32_t kFillThreads = 256;
 
 /// The first live row of the sentence with the same parent as row h.
@@ -37,6 +37,7 @@ __device__ void take_words(const LiveHypotheses& live, const RowScratch& scratch
 /// Numbers the parents of each sentence in the order of their first hypotheses. A warp for each
 /// sentence.
 __global__ void find_parents(LiveHypotheses live, RowScratch scratch) {
+  start_early();
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     RowProgress& progress = *scratch.progress;
     if (!scratch.pages.begin) {
@@ -67,14 +68,21 @@ __global__ void find_parents(LiveHypotheses live, RowScratch scratch) {
   if (scratch.pages.begin) take_words(live, scratch, s);
 }
 
+/// The sum of count(0) … count(s - 1), of the sentences before s. All threads of the block must
+/// call it.
+template <typename Count>
+__device__ std::int32_t sum_before(std::int32_t s, const Count& count) {
+  return prefix_sum(s, count, [](std::int32_t, std::int32_t) {});
+}
+
+__device__ std::int32_t parents_before(const RowScratch& scratch, std::int32_t s) {
+  return sum_before(s, [&](std::int32_t before) { return scratch.parents[before]; });
+}
+
 __device__ void count_row_domains(const LiveHypotheses& live, const RowScratch& scratch,
-                                  const FixedVector<RowCounts, 8>& domains) {
-  const std::int32_t sentences = *live.sentences;
-  const std::int32_t parents = prefix_sum(
-      sentences, [&](std::int32_t s) { return scratch.parents[s]; },
-      [&](std::int32_t s, std::int32_t sum) { scratch.parents_begin[s] = sum; });
-  const std::int32_t hypotheses = live.begin[sentences];
+                                  const FixedVector<RowCounts, 8>& domains, std::int32_t parents) {
   if (threadIdx.x >= domains.count) return;
+  const std::int32_t hypotheses = live.begin[*live.sentences];
   const RowCounts& domain = domains.at[threadIdx.x];
   if (domain.kind == DomainKind::prefix && !scratch.pages.begin)
     *domain.counts = {scratch.progress->prefixes, scratch.progress->first_prefix, hypotheses};
@@ -84,42 +92,23 @@ __device__ void count_row_domains(const LiveHypotheses& live, const RowScratch& 
     *domain.counts = {hypotheses, 0, hypotheses};
 }
 
-/// The pairs of a sentence: first left row, number of left rows, and right rows of each left row.
+/// The pairs of a sentence: left rows, and right rows of each left row.
 struct SentencePairs {
-  std::int32_t first, lefts, rights;
+  std::int32_t lefts, rights;
+
+  __device__ std::int32_t count() const { return lefts * rights; }
 };
 
 __device__ SentencePairs pairs_of(const PairArrays& pairs, const LiveHypotheses& live,
                                   const RowScratch& scratch, std::int32_t s) {
   const std::int32_t begin = live.begin[s];
   const std::int32_t hypotheses = live.begin[s + 1] - begin;
-  SentencePairs result{begin, hypotheses, 0};
-  if (pairs.of_parents) result = {scratch.parents_begin[s], scratch.parents[s], 0};
+  SentencePairs result{pairs.of_parents ? scratch.parents[s] : hypotheses, 0};
   if (pairs.tokens_begin)
     result.rights = pairs.tokens_begin[s + 1] - pairs.tokens_begin[s];
   else if (hypotheses > 0)
     result.rights = min(live.rows[begin].length + 1, pairs.window);
   return result;
-}
-
-__device__ void count_pairs(const LiveHypotheses& live, const RowScratch& scratch,
-                            const PairArrays& pairs) {
-  const std::int32_t total = prefix_sum(
-      *live.sentences,
-      [&](std::int32_t s) {
-        const SentencePairs extent = pairs_of(pairs, live, scratch, s);
-        return extent.lefts * extent.rights;
-      },
-      [&](std::int32_t s, std::int32_t sum) { pairs.begin[s] = sum; });
-  if (threadIdx.x == 0 && pairs.counts) *pairs.counts = {total, 0, total};
-}
-
-/// Block 0 counts hypotheses, parents and prefixes; each other block counts the pairs of a domain.
-__global__ void count_rows(LiveHypotheses live, RowScratch scratch, RowArrays all) {
-  if (blockIdx.x == 0)
-    count_row_domains(live, scratch, all.counts);
-  else
-    count_pairs(live, scratch, all.pairs.at[blockIdx.x - 1]);
 }
 
 /// The prefix row of the newest word of hypothesis h.
@@ -174,15 +163,17 @@ __device__ void fill_element(const RowArray& array, const LiveHypotheses& live,
 }
 
 __device__ void fill_arrays(const LiveHypotheses& live, const RowScratch& scratch,
-                            const FixedVector<RowArray, 12>& arrays, std::int32_t s) {
+                            const RowArrays& all, std::int32_t s) {
+  const std::int32_t first_parent = parents_before(scratch, s);
+  if (s == *live.sentences - 1)
+    count_row_domains(live, scratch, all.counts, first_parent + scratch.parents[s]);
   const std::int32_t begin = live.begin[s];
   const std::int32_t rows = live.begin[s + 1] - begin;
   for (auto i = static_cast<std::int32_t>(threadIdx.x);
-       i < rows * static_cast<std::int32_t>(arrays.count);
+       i < rows * static_cast<std::int32_t>(all.arrays.count);
        i += static_cast<std::int32_t>(blockDim.x)) {
     const std::int32_t h = begin + i % rows;
-    fill_element(arrays.at[i / rows], live, scratch, h,
-                 scratch.parents_begin[s] + scratch.parent[h]);
+    fill_element(all.arrays.at[i / rows], live, scratch, h, first_parent + scratch.parent[h]);
   }
 }
 
@@ -205,16 +196,21 @@ __device__ void fill_pairs(const LiveHypotheses& live, const RowScratch& scratch
     pairs.segments = scratch.ancestors_begin[scratch.progress->list];
   }
   const SentencePairs extent = pairs_of(pairs, live, scratch, s);
-  const std::int32_t begin = pairs.begin[s];
+  const std::int32_t begin = sum_before(
+      s, [&](std::int32_t before) { return pairs_of(pairs, live, scratch, before).count(); });
+  const std::int32_t first = pairs.of_parents ? parents_before(scratch, s) : live.begin[s];
   const auto thread = static_cast<std::int32_t>(threadIdx.x);
   const auto threads = static_cast<std::int32_t>(blockDim.x);
-  // The last sentence also writes the end of the last row's pairs.
-  const std::int32_t ends = extent.lefts + (s == *live.sentences - 1 ? 1 : 0);
+  // The last sentence also writes the end of the last row's pairs, and their number.
+  const bool is_last = s == *live.sentences - 1;
+  const std::int32_t ends = extent.lefts + (is_last ? 1 : 0);
+  const std::int32_t total = begin + extent.count();
+  if (is_last && thread == 0 && pairs.counts) *pairs.counts = {total, 0, total};
   if (pairs.segments)
     for (std::int32_t l = thread; l < ends; l += threads)
-      pairs.segments[extent.first + l] = begin + l * extent.rights;
-  for (std::int32_t i = thread; i < extent.lefts * extent.rights; i += threads) {
-    const std::int32_t left = extent.first + i / extent.rights;
+      pairs.segments[first + l] = begin + l * extent.rights;
+  for (std::int32_t i = thread; i < extent.count(); i += threads) {
+    const std::int32_t left = first + i / extent.rights;
     const std::int32_t right = i % extent.rights;
     if (pairs.left) pairs.left[begin + i] = left;
     if (pairs.right)
@@ -228,12 +224,14 @@ __device__ void fill_pairs(const LiveHypotheses& live, const RowScratch& scratch
 }
 
 /// Blocks in x for sentences. In y, block 0 fills the arrays of hypotheses and parents, each other
-/// block the pairs of a domain.
+/// block the pairs of a domain. Each sums the rows of the sentences before its own, which takes
+/// less time than a kernel that does so for all; the last sentence's block has the total.
 __global__ void fill_rows(LiveHypotheses live, RowScratch scratch, RowArrays all) {
+  start_early();
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= *live.sentences) return;
   if (blockIdx.y == 0)
-    fill_arrays(live, scratch, all.arrays, s);
+    fill_arrays(live, scratch, all, s);
   else
     fill_pairs(live, scratch, all.pairs.at[blockIdx.y - 1], s);
 }
@@ -242,17 +240,16 @@ __global__ void fill_rows(LiveHypotheses live, RowScratch scratch, RowArrays all
 
 void launch_find_parents(cudaStream_t stream, const LiveHypotheses& live,
                          const RowScratch& scratch) {
-  launch(stream, find_parents,
-         {blocks_for(live.max_sentences, kWarpsOfParents), kWarpsOfParents * kWarpSize}, live,
-         scratch);
+  launch_early(stream, find_parents,
+               {blocks_for(live.max_sentences, kWarpsOfParents), kWarpsOfParents * kWarpSize}, live,
+               scratch);
 }
 
 void launch_fill_rows(cudaStream_t stream, const LiveHypotheses& live, const RowScratch& scratch,
                       const RowArrays& all) {
   const auto sentences = static_cast<std::uint32_t>(live.max_sentences);
   const std::uint32_t columns = 1 + all.pairs.count;
-  launch(stream, count_rows, {columns, kScanThreads}, live, scratch, all);
-  launch(stream, fill_rows, {dim3(sentences, columns), kFillThreads}, live, scratch, all);
+  launch_early(stream, fill_rows, {dim3(sentences, columns), kFillThreads}, live, scratch, all);
 }
 
 }  // namespace fuselage::cuda

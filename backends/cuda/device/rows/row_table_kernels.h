@@ -32,10 +32,9 @@ struct WordPages {
 /// State that is passed between kernels and between steps.
 struct RowScratch {
   RowProgress* progress;
-  std::int32_t* parent;         ///< parent of each live row, counted within its sentence
-  std::int32_t* parents;        ///< number of parents of each sentence
-  std::int32_t* parents_begin;  ///< first parent of each sentence
-  std::int32_t* ancestors[2];   ///< prefix rows of the words of each live row, newest last
+  std::int32_t* parent;        ///< parent of each live row, counted within its sentence
+  std::int32_t* parents;       ///< number of parents of each sentence
+  std::int32_t* ancestors[2];  ///< prefix rows of the words of each live row, newest last
   std::int32_t* ancestors_begin[2];
   WordPages pages;       ///< null: rows of new words are behind those of earlier steps
   std::int32_t* taken;   ///< of `pages`: rows that each sentence has taken
@@ -90,7 +89,6 @@ struct PairArrays {
   /// First right row of each sentence; null: the right rows are ancestors.
   const std::int32_t* tokens_begin = nullptr;
   const std::int32_t* tokens = nullptr;  ///< by position from there on: the rows; null: adjacent
-  std::int32_t* begin = nullptr;         ///< first pair of each sentence
   std::int32_t window = kNoWindow;       ///< most ancestors of a left row, the newest ones
   std::int32_t* buckets = nullptr;       ///< the entry of each pair's distance
   DistanceEntries distances;             ///< for `buckets`

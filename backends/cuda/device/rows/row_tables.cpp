@@ -116,7 +116,7 @@ bool RowTables::reserve(const Bounds& bounds) {
       .hypotheses = std::max(capacity_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
   if (keeps_ancestors_)
     capacity.words = std::max(capacity_.words, static_cast<std::size_t>(bounds.words));
-  const std::size_t by_sentence = (3 + pair_arrays()) * capacity.sentences;
+  const std::size_t by_sentence = 2 * capacity.sentences;
   const std::size_t ancestors = 2 * (capacity.hypotheses + 1 + capacity.words);
   capacity_ = {};  // in case of an Error
   const bool moved =
@@ -131,15 +131,13 @@ void RowTables::begin(cudaStream_t stream, const WordPages& pages) {
                  "reset of a search");
 }
 
-RowTables::Memory RowTables::memory() const {
-  Memory memory;
+RowScratch RowTables::scratch() const {
+  RowScratch scratch{};
   std::int32_t* next = memory_.data();
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
-  RowScratch& scratch = memory.scratch;
   scratch.progress = reinterpret_cast<RowProgress*>(take(kProgressSize));
   scratch.parent = take(capacity_.hypotheses);
   scratch.parents = take(capacity_.sentences);
-  scratch.parents_begin = take(capacity_.sentences);
   for (std::size_t i = 0; i < 2; ++i) {
     scratch.ancestors_begin[i] = take(capacity_.hypotheses + 1);
     scratch.ancestors[i] = take(capacity_.words);
@@ -147,8 +145,7 @@ RowTables::Memory RowTables::memory() const {
   scratch.pages = pages_;
   scratch.taken = take(capacity_.sentences);
   scratch.newest = take(capacity_.hypotheses);
-  memory.pairs_begin = next;
-  return memory;
+  return scratch;
 }
 
 void RowTables::list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& all) const {
@@ -171,14 +168,12 @@ void RowTables::list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& 
   }
 }
 
-void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
-                           std::vector<RowArrays>& all) const {
+void RowTables::list_pairs(const DeviceRows& rows, std::vector<RowArrays>& all) const {
   for (const Pairs& pairs : pairs_) {
     PairArrays arrays{.counts = rows[pairs.id].counts,
                       .left = rows[pairs.left].index,
                       .right = rows[pairs.right].index,
                       .segments = rows[pairs.left].segments,
-                      .begin = begin,
                       .window = pairs.window,
                       .of_parents = pairs.of_parents};
     if (pairs.tokens.valid()) {
@@ -186,29 +181,26 @@ void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
       arrays.tokens = rows[pairs.tokens].members;
     }
     add(all, &RowArrays::pairs, arrays);
-    begin += capacity_.sentences;
   }
   for (const DistanceMap& map : distance_maps_) {
     if (!rows[map.id].index) continue;
     const auto* entries = reinterpret_cast<const std::int32_t*>(distances_.data()) + map.begin;
     add(all, &RowArrays::pairs,
-        PairArrays{.begin = begin,
-                   .window = pairs_of(map.pairs).window,
+        PairArrays{.window = pairs_of(map.pairs).window,
                    .buckets = rows[map.id].index,
                    .distances = {entries, map.limit}});
-    begin += capacity_.sentences;
   }
-  if (keeps_ancestors_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
+  if (keeps_ancestors_) add(all, &RowArrays::pairs, PairArrays{.kept = true});
 }
 
 void RowTables::enqueue(cudaStream_t stream, const DeviceRows& rows,
                         const LiveHypotheses& live) const {
-  const Memory memory = this->memory();
+  const RowScratch scratch = this->scratch();
   std::vector<RowArrays> all(1);
   list_row_arrays(rows, all);
-  list_pairs(rows, memory.pairs_begin, all);
-  launch_find_parents(stream, live, memory.scratch);
-  for (const RowArrays& arrays : all) launch_fill_rows(stream, live, memory.scratch, arrays);
+  list_pairs(rows, all);
+  launch_find_parents(stream, live, scratch);
+  for (const RowArrays& arrays : all) launch_fill_rows(stream, live, scratch, arrays);
 }
 
 }  // namespace fuselage::cuda

@@ -71,12 +71,6 @@ class RowTables {
     bool of_parents = false;
   };
 
-  /// Addresses in memory_.
-  struct Memory {
-    RowScratch scratch{};
-    std::int32_t* pairs_begin = nullptr;  ///< [PairArrays][sentence]
-  };
-
   struct Capacity {
     std::size_t sentences = 0, hypotheses = 0, words = 0;
   };
@@ -85,10 +79,10 @@ class RowTables {
   void add_index(const Graph& graph, MapId id);
   void add_distances(const Graph& graph, MapId id);
   const Pairs& pairs_of(DomainId id) const;
-  std::size_t pair_arrays() const { return pairs_.size() + distance_maps_.size() + 1; }
-  Memory memory() const;
+  /// Addresses in memory_.
+  RowScratch scratch() const;
   void list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& all) const;
-  void list_pairs(const DeviceRows& rows, std::int32_t* begin, std::vector<RowArrays>& all) const;
+  void list_pairs(const DeviceRows& rows, std::vector<RowArrays>& all) const;
 
   std::vector<RowDomain> row_domains_;
   std::vector<RowIndex> indexes_;
