@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <random>
 
 #include "backends/cuda/device/normalization/normalize.h"
 #include "backends/cuda/device/normalization/reduce.h"
@@ -63,6 +66,41 @@ TEST_F(NormalizationKernelsTest, SoftmaxOfWhatIsNoNumber) {
   EXPECT_EQ(sums[0], -kInfinity);
   EXPECT_TRUE(std::isnan(sums[1]));
   EXPECT_FLOAT_EQ(sums[2], std::log(2.0f));
+}
+
+/// Rows that registers hold, and longer ones.
+TEST_F(NormalizationKernelsTest, OfASumHasTheBitsOfTheSumsNormalization) {
+  for (const std::int32_t columns : {1, 5, 33, 256, 257, 512, 1024, 1025, 4097}) {
+    const auto size = static_cast<std::size_t>(3 * columns);
+    std::vector<float> left(size), right(size), sums(size), gains(size / 3), offsets(size / 3);
+    std::mt19937 engine(3);
+    std::normal_distribution<float> normal;
+    for (auto* numbers : {&left, &right, &gains, &offsets})
+      for (float& x : *numbers) x = normal(engine);
+    std::transform(left.begin(), left.end(), right.begin(), sums.begin(), std::plus<>());
+    DeviceArray<float> a(left), b(right), sum(sums), gain(gains), bias(offsets), out(size),
+        want(size), stored(size);
+    DeviceArray<std::int32_t> live(1, 3);
+    const auto in = [&](DeviceArray<float>& x) {
+      return RowsIn{.data = x.data(), .stride = columns, .columns = columns};
+    };
+    const auto to = [&](DeviceArray<float>& x) { return RowsOut{x.data(), columns}; };
+    for (float* offset : {bias.data(), static_cast<float*>(nullptr)}) {
+      const NormWeights weights{gain.data(), offset, 1e-5f};
+      const Rows rows{live.data(), 4};
+      layer_norm(stream(), in(sum), weights, rows, columns, to(want));
+      add_layer_norm(stream(), in(a), in(b), weights, rows, columns,
+                     {.floats = to(out), .rounded = {}}, {.floats = to(stored), .rounded = {}},
+                     true);
+      EXPECT_EQ(out.to_host(), want.to_host()) << columns;
+      EXPECT_EQ(stored.to_host(), sums);
+      rms_norm(stream(), in(sum), weights, rows, columns, to(want));
+      add_rms_norm(stream(), in(a), in(b), weights, rows, columns,
+                   {.floats = to(out), .rounded = {}}, {.floats = to(stored), .rounded = {}},
+                   false);
+      EXPECT_EQ(out.to_host(), want.to_host()) << columns;
+    }
+  }
 }
 
 TEST_F(NormalizationKernelsTest, Reductions) {

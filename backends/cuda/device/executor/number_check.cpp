@@ -39,7 +39,7 @@ std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, c
   const BufferView& view = in.results[result];
   const Buffer& buffer = run.plan_buffers[view.buffer];
   if ((dtype != DType::f32 && !is_half(dtype)) || buffer.domain != in.domain) return {};
-  if (!stores_floats(graph, node, result)) return {};
+  if (!has_reader(graph, node.results[result])) return {};
   const DeviceCounts counts = copy_of(run.rows[in.domain].counts, 1)[0];
   const std::int64_t first = buffer.newest_only ? 0 : counts.first;
   const std::byte* const begin =

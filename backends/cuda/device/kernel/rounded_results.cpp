@@ -8,11 +8,14 @@
 
 namespace fuselage::cuda {
 
+bool has_reader(const Graph& graph, ValueId value) {
+  return !graph.value(value).uses.empty() || graph.is_output(value);
+}
+
 bool stores_floats(const Graph& graph, const Node& node, std::size_t result) {
   const Dims rounded = quantized_results(node);
-  const ValueId id = node.results[result];
   return std::ranges::count(rounded, static_cast<std::int64_t>(result)) == 0 ||
-         !graph.value(id).uses.empty() || graph.is_output(id);
+         has_reader(graph, node.results[result]);
 }
 
 RoundedResults::RoundedResults(const PlannedInstruction& in, const Binding& binding) {

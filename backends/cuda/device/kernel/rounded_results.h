@@ -9,6 +9,9 @@
 
 namespace fuselage::cuda {
 
+/// Whether anything reads a value: kernels need not store others.
+bool has_reader(const Graph& graph, ValueId value);
+
 /// Whether a kernel stores the floats of a result: not if only their rounding is read.
 bool stores_floats(const Graph& graph, const Node& node, std::size_t result);
 

@@ -64,18 +64,21 @@ template <decltype(add_layer_norm)* kAddAndNormalize>
 class AddNorm final : public NormKernel {
  public:
   AddNorm(const PlannedInstruction& in, const Binding& binding)
-      : NormKernel(in, binding), rounded_(in, binding) {}
+      : NormKernel(in, binding),
+        rounded_(in, binding),
+        stores_sum_(has_reader(binding.graph, binding.node.results[1])) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     FloatsOut sum = rounded_.out(in, run, 1);
     sum.floats = rows_out(in, run, 1);
     kAddAndNormalize(run.stream, rows_in(in, run, 0), rows_in(in, run, 1),
                      norm_weights(in, run, 2, epsilon()), rows_of(in, run), cols_of(in),
-                     rounded_.out(in, run, 0), sum);
+                     rounded_.out(in, run, 0), sum, stores_sum_);
   }
 
  private:
   RoundedResults rounded_;
+  bool stores_sum_;
 };
 
 const RegisterKernels kNormalizationKernels({

@@ -30,17 +30,17 @@ struct NormWeights {
 /// out = (x - mean) / sqrt(variance + epsilon) * gain + bias. Two passes: mean, then variance.
 void layer_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
                 std::int64_t columns, const RowsOut& out);
-/// sum = a + b; out = layer_norm(sum). An operand with one column is broadcast. The floats of sum
-/// are stored.
+/// sum = a + b; out = layer_norm(sum). An operand with one column is broadcast. Unless
+/// `stores_sum`, the floats of sum are scratch memory, written or not.
 void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
-                    const FloatsOut& out, const FloatsOut& sum);
+                    const FloatsOut& out, const FloatsOut& sum, bool stores_sum);
 /// out = x / sqrt(mean of squares + epsilon) * gain.
 void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
               std::int64_t columns, const RowsOut& out);
 /// sum = a + b; out = rms_norm(sum), as add_layer_norm().
 void add_rms_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b, const NormWeights& weights,
                   const Rows& rows, std::int64_t columns, const FloatsOut& out,
-                  const FloatsOut& sum);
+                  const FloatsOut& sum, bool stores_sum);
 
 }  // namespace fuselage::cuda
