@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "passes/fusion/elementwise.h"
 
 namespace fuselage {
 namespace {
@@ -74,6 +76,28 @@ void quantize_in_producer(Rewriter& rewriter, const Match& match) {
   rewriter.replace(match.result(), graph.result(fused, producer.results.size()));
 }
 
+// --- Single ops ---
+
+bool is_plain_elementwise(const Graph& graph, const Node& node) {
+  return is_elementwise(graph, node) && !node.has<op::QuantizedResults>();
+}
+
+std::optional<std::string> rounded_without_row_function(const Match& match) {
+  return refuse_in_chain(match.graph(), match.node(kFloats));
+}
+
+/// An expression of one step, which can give rounded results.
+void round_in_expression(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = match.graph();
+  const BoundExpression bound = bind_expression(graph, match.node(kFloats));
+  const NodeId fused =
+      rewriter.add_node(op::Pointwise{{match.root_node().as<op::Quantization>(), {0}},
+                                      print_expression(bound.expression)},
+                        bound.operands);
+  rewriter.replace(match[kFloats], graph.result(fused));
+  rewriter.replace(match.result(), graph.result(fused, 1));
+}
+
 /// The rule `name` for nodes that `gives` holds for.
 Rule results(std::string name, NodePredicate gives) {
   const auto may_quantize = [](const Graph&, const Node& node) {
@@ -98,7 +122,16 @@ Pass fuse_quantize(bool to_integers, bool to_halves) {
          .build = make_attribute});
     pass.rules.push_back(results("quantized_results", quantizes));
   }
-  if (to_halves) pass.rules.push_back(results("rounded_results", rounds));
+  if (to_halves) {
+    pass.rules.push_back(results("rounded_results", rounds));
+    pass.rules.push_back(
+        {.name = "rounded_elements",
+         .pattern =
+             match::op<op::Quantize>({match::node(is_plain_elementwise).named(kFloats).shared()})
+                 .where(rounds),
+         .guards = {{"row_function", rounded_without_row_function}},
+         .build = round_in_expression});
+  }
   return pass;
 }
 
