@@ -29,6 +29,7 @@
 #include "passes/fusion/merge_attention.h"
 #include "passes/fusion/merge_biases.h"
 #include "passes/fusion/merge_chains.h"
+#include "passes/motion/append_products.h"
 #include "passes/motion/merge_products.h"
 #include "passes/motion/narrow_slices.h"
 #include "passes/motion/select_stored_rows.h"
@@ -69,6 +70,8 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
        "work goes to the rows where it is least: the law, on a graph in one spelling"},
       {merge_common_subexpressions(),
        "commuting each use on its own makes the same selection several times"},
+      {append_products(), "keys and values of new words are products of the rows of their queries",
+       options.appending_kernels},
       {merge_products(options.precision == Precision::stored),
        "what is computed from one value is one product, once nothing moves more"},
       {quantize(options.precision, options.products),
@@ -287,7 +290,8 @@ bool runs_elsewhere(const std::string& name) {
                                                            .kv_cache = KvCache::int8,
                                                            .recurrent_kernels = true,
                                                            .quantizing_kernels = true,
-                                                           .rounding_kernels = rounds});
+                                                           .rounding_kernels = rounds,
+                                                           .appending_kernels = true});
       const std::vector<std::string> names = names_of(pipeline);
       if (std::find(names.begin(), names.end(), name) != names.end()) return true;
     }

@@ -83,6 +83,7 @@ class CudaBackend : public Backend {
         .needs_gpu = true,
         .quantizing_kernels = false,
         .rounding_kernels = true,
+        .appending_kernels = true,
         .target = kH100};
     return capabilities;
   }

@@ -126,6 +126,18 @@ std::string refuse_output_layers(const Graph& graph, const Node& node) {
   return refuse_many(graph, node);
 }
 
+// --- Attention ---
+
+/// Whether the rows of an operand, keys or values, are those of all words of each left row: then
+/// its newest is the row that this step adds.
+bool appends_to_own_words(const Graph& graph, const Node& node, std::size_t operand) {
+  if (operand != 1 && operand != 2) return false;
+  const auto [left, right] = node.as<op::PairMembers>();
+  const Domain& words = graph.domain(graph.value(node.operands[operand]).type.domain);
+  return words.kind == DomainKind::prefix && left.size() == 1 && right.size() == 1 &&
+         graph.map(left.front()).to == words.of;
+}
+
 // --- Copies ---
 
 std::string refuse_view(const Graph& graph, const Node& node) {
@@ -210,7 +222,8 @@ constexpr KernelInfo kRows[] = {
      .name = "dot_attention",
      .reads = {slice, slice, slice, view},
      .refuse = refuse_dot_attention,
-     .rounds = true},
+     .rounds = true,
+     .appends = appends_to_own_words},
     {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},
     {.op = op::MeanRows::kName, .name = "mean_rows"},
     {.op = op::SumRows::kName, .name = "sum_rows"},

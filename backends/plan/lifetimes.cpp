@@ -23,6 +23,8 @@ void find_uses(ProgramPlan& plan) {
   for (std::uint32_t i = 0; i < plan.instructions.size(); ++i) {
     for (const BufferView& view : plan.instructions[i].operands) touch(plan.buffers, view, i);
     for (const BufferView& view : plan.instructions[i].results) touch(plan.buffers, view, i);
+    for (const AppendedRows& rows : plan.instructions[i].appended)
+      touch(plan.buffers, rows.rows, i);
   }
 }
 

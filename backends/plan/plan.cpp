@@ -10,6 +10,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/structure/loop.h"
 #include "fuselage/ops/structure/shape.h"
 #include "graph/schedule.h"
 #include "ops/call_op.h"
@@ -160,11 +161,12 @@ class Planner {
     in.domain = computed_rows(node);
     if (node.has(Trait::loop_next)) {
       in.operands = {places_[node.operands[1].index]};
-    } else if (try_view(node)) {
+    } else if (try_view(node) || try_appended(node)) {
       in.kernel = nullptr;
     } else {
       place_results(node, in);
       add_indexes(node, in);
+      find_appended(node, in);
     }
     instruction_of_[id] = static_cast<std::uint32_t>(plan_.instructions.size());
     plan_.instructions.push_back(std::move(in));
@@ -270,6 +272,29 @@ class Planner {
     return true;
   }
 
+  /// Places the result of a history whose only reader appends the new rows.
+  bool try_appended(const Node& node) {
+    if (!node.is<op::History>()) return false;
+    const ValueId result = node.results[0];
+    const std::vector<Use>& uses = graph().value(result).uses;
+    if (graph().is_output(result) || uses.empty()) return false;
+    for (const Use& use : uses) {
+      const KernelInfo* user = kernel_of_[use.node.index];
+      if (use.node != uses[0].node || !user || !user->appends ||
+          !user->appends(graph(), graph().node(use.node), use.operand))
+        return false;
+    }
+    places_[result.index] = new_place(result, Buffer{});
+    appended_[result] = places_[node.operands[0].index];
+    return true;
+  }
+
+  void find_appended(const Node& node, PlannedInstruction& in) const {
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+      if (const auto found = appended_.find(node.operands[i]); found != appended_.end())
+        in.appended.push_back({i, found->second});
+  }
+
   /// Connects a state with its carried value: the buffer of the new value if possible, else a copy.
   void place_carried(NodeId id) {
     const Node& node = graph().node(id);
@@ -309,6 +334,7 @@ class Planner {
   std::vector<const KernelInfo*> kernel_of_;
   std::vector<BufferView> places_;
   std::vector<bool> is_view_, keeps_history_;
+  std::map<ValueId, BufferView> appended_;  // the new rows of histories, by history
   std::map<NodeId, std::uint32_t> instruction_of_;
   std::vector<CarriedBuffer> carried_;
 };

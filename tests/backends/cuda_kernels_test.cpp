@@ -30,6 +30,8 @@ domain parent = parent of sentence
 domain hyp = hypothesis of parent
 domain list = shortlist of sentence
 domain pairs = pairs of hyp, list
+domain prefix = prefix of hyp
+domain own = pairs of hyp, prefix
 map hyp.word : hyp -> words partial
 map list.word : list -> words
 %table = param() {name = "table", domain = words, dims = [12]}
@@ -158,6 +160,60 @@ TEST(CudaKernels, RoundRowsUnlikeTheCpus) {
   EXPECT_THAT(nodes_without_kernel(graph, cuda::cuda_kernels()), IsEmpty());
   EXPECT_THAT(nodes_without_kernel(graph, find_backend("cpu").kernels(BindingTime::step)),
               ElementsAre(HasSubstr("it rounds no rows to 16 bits")));
+}
+
+/// The names of the kernels that a plan of `equations` runs.
+std::vector<std::string> planned_kernels(std::string_view equations) {
+  std::vector<std::string> names;
+  for (const PlannedNode& node :
+       planned_nodes(plan_program(graph_of(equations), cuda::cuda_kernels())))
+    if (node.launched) names.push_back(node.kernel);
+  return names;
+}
+
+constexpr std::string_view kSelfAttention = R"(%new_keys = tanh(%x)
+%new_values = exp(%x)
+%keys = history(%new_keys) {domain = prefix}
+%values = history(%new_values) {domain = prefix}
+%a, %m = dot_attention(%x, %keys, %values) {left = [own.left], right = [own.right], heads = 2}
+)";
+
+TEST(CudaKernels, AttentionAppendsKeysAndValues) {
+  const std::string attention(kSelfAttention);
+  EXPECT_THAT(planned_kernels(attention + "return m = %m\n"),
+              ElementsAre("copy_rows", "elements", "elements", "dot_attention"));
+  const ProgramPlan plan =
+      plan_program(graph_of(attention + "return m = %m\n"), cuda::cuda_kernels());
+  const PlannedInstruction& last = plan.instructions.back();
+  ASSERT_THAT(last.appended, SizeIs(2));
+  for (const AppendedRows& rows : last.appended) {
+    const Buffer& kept = plan.buffers[last.operands[rows.operand].buffer];
+    const Buffer& added = plan.buffers[rows.rows.buffer];
+    EXPECT_EQ(plan.graph.domain(kept.domain).kind, DomainKind::prefix);
+    EXPECT_EQ(kept.last, kForever);
+    EXPECT_EQ(plan.graph.domain(added.domain).kind, DomainKind::hypothesis);
+    EXPECT_EQ(added.last, plan.instructions.size() - 1) << "it lives until it is appended";
+  }
+}
+
+TEST(CudaKernels, AttentionAppendsNoHistoryThatIsReadElsewhere) {
+  const std::string attention(kSelfAttention);
+  const auto appends = [](const std::string& equations) {
+    const auto kernels = planned_kernels(equations);
+    return std::count(kernels.begin(), kernels.end(), "append_rows");
+  };
+  EXPECT_EQ(appends(attention + "return m = %m, keys = %keys\n"), 1) << "an output";
+  EXPECT_EQ(appends(attention + "%n = tanh(%values)\n"
+                                "%b, %c = dot_attention(%x, %n, %n) {left = [own.left], "
+                                "right = [own.right], heads = 2}\n"
+                                "return m = %m, c = %c\n"),
+            1)
+      << "another reader";
+  EXPECT_EQ(appends(attention + "%b, %c = dot_attention(%x, %keys, %values) {left = [own.left], "
+                                "right = [own.right], heads = 2}\n"
+                                "return m = %m, c = %c\n"),
+            2)
+      << "two attentions";
 }
 
 TEST(CudaKernels, AllNodesWithoutAKernelAreNamed) {

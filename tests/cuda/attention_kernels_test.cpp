@@ -75,6 +75,32 @@ return y = %y, z = %z, w = %w, x = %x, u = %u, v = %v
                             hypotheses);
 }
 
+/// Keys and values are parts of rows as of one product. In a first step the only pair of a row is
+/// that with the value that it appends.
+TEST_F(AttentionKernelsTest, AttendsToWhatItAppends) {
+  const Graph graph = graph_of(R"(domain own = pairs of hyp, prefix
+%x = import() {name = "x", domain = hyp, dims = [104]}
+%q = slice(%x) {begin = 0, end = 32}
+%k = slice(%x) {begin = 32, end = 64}
+%v = slice(%x) {begin = 64, end = 104}
+%keys = history(%k) {domain = prefix}
+%values = history(%v) {domain = prefix}
+%y, %z = dot_attention(%q, %keys, %values) {left = [own.left], right = [own.right], heads = 4}
+return z = %z
+)");
+  for (const int hypotheses : {1, 33}) {
+    const RowFrame frame = random_rows(graph, 7, hypotheses, /*steps=*/1);
+    const Inputs inputs = random_inputs(graph, frame.table(), 11);
+    OpProgram program(graph, frame.table(), inputs);
+    program.run(stream());
+    ASSERT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
+    const std::vector<float> got = program.output(0);
+    ASSERT_EQ(got.size(), static_cast<std::size_t>(hypotheses) * 40);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], static_cast<float>(inputs.at("x")[i / 40 * 104 + 64 + i % 40])) << i;
+  }
+}
+
 TEST_F(AttentionKernelsTest, AttentionOverTheSourceItself) {
   expect_as_reference(R"(%q = import() {name = "q", domain = source, dims = [96]}
 %a = slice(%q) {begin = 0, end = 32}
@@ -122,7 +148,7 @@ TEST_F(AttentionKernelsTest, LongSources) {
                             .values = rows,
                             .segments = {source.begin.data()},
                             .left = source.left()};
-  dot_attention(stream(), attention, 1, 0.5f, {.data = weights.data(), .stride = 1},
+  dot_attention(stream(), attention, 1, 0.5f, {.data = weights.data(), .stride = 1}, true,
                 {.floats = {.data = mixtures.data(), .stride = kColumns}, .rounded = {}});
   std::vector<double> want(source.pairs), mixture(kColumns);
   for (std::size_t p = 0; p < source.pairs; ++p) {
@@ -144,6 +170,149 @@ TEST_F(AttentionKernelsTest, LongSources) {
     EXPECT_EQ(mixed[kColumns + c], 0.0f) << "a row without pairs has an empty sum";
     EXPECT_EQ(mixed[2 * kColumns + c], -1.0f) << "beyond the rows";
   }
+}
+
+/// Left rows with numbers of pairs, whose keys and values are rows of a history. The newest row of
+/// each left row is its last pair.
+struct Prefixes {
+  Prefixes(const std::vector<std::int32_t>& counts, std::int64_t head_count, std::int64_t width)
+      : lefts(counts.size()),
+        heads(head_count),
+        columns(static_cast<std::size_t>(head_count * width)) {
+    std::mt19937 engine(5);
+    std::normal_distribution<float> normal;
+    const auto random = [&](std::size_t size) {
+      std::vector<float> numbers(size);
+      for (float& x : numbers) x = normal(engine);
+      return numbers;
+    };
+    for (const std::int32_t count : counts) begins.push_back(begins.back() + count);
+    rows = static_cast<std::size_t>(begins.back());
+    index.resize(rows);
+    std::iota(index.rbegin(), index.rend(), 0);
+    for (std::size_t i = 0; i < lefts; ++i)
+      newest.push_back(index[static_cast<std::size_t>(begins[i + 1] - 1)]);
+    queries = random(lefts * columns);
+    keys = random(rows * columns);
+    values = random(rows * columns);
+    biases = random(rows * static_cast<std::size_t>(heads));
+  }
+
+  /// The rows of the newest pairs, by left row.
+  std::vector<float> new_rows(const std::vector<float>& history) const {
+    std::vector<float> found;
+    for (const std::int32_t row : newest) {
+      const auto at = history.begin() + row * static_cast<std::ptrdiff_t>(columns);
+      found.insert(found.end(), at, at + static_cast<std::ptrdiff_t>(columns));
+    }
+    return found;
+  }
+
+  /// `history` with NaN in the rows of the newest pairs.
+  std::vector<float> old_rows(std::vector<float> history) const {
+    for (const std::int32_t row : newest)
+      std::fill_n(history.begin() + row * static_cast<std::ptrdiff_t>(columns), columns, NAN);
+    return history;
+  }
+
+  std::size_t lefts, rows = 0;
+  std::int64_t heads;
+  std::size_t columns;
+  std::vector<std::int32_t> begins{0}, index, newest;
+  std::vector<float> queries, keys, values, biases;
+};
+
+struct AttentionResults {
+  std::vector<float> weights, mixtures, keys, values;
+};
+
+/// Attention of `prefixes`, of at most `max_live` rows. With `appends` the newest rows are not in
+/// the history before.
+AttentionResults attend(cudaStream_t stream, const Prefixes& prefixes, bool appends,
+                        std::int32_t max_live, bool reads_weights = true) {
+  const auto columns = static_cast<std::int32_t>(prefixes.columns);
+  const auto heads = static_cast<std::int32_t>(prefixes.heads);
+  DeviceArray<float> q(prefixes.queries), b(prefixes.biases),
+      k(appends ? prefixes.old_rows(prefixes.keys) : prefixes.keys),
+      v(appends ? prefixes.old_rows(prefixes.values) : prefixes.values),
+      new_k(prefixes.new_rows(prefixes.keys)), new_v(prefixes.new_rows(prefixes.values)),
+      weights(prefixes.biases.size()), mixtures(prefixes.queries.size());
+  DeviceArray<std::int32_t> begin(prefixes.begins), right(prefixes.index), newest(prefixes.newest),
+      live(1, static_cast<std::int32_t>(prefixes.lefts));
+  const auto matrix = [&](DeviceArray<float>& array) {
+    return RowsIn{.data = array.data(), .stride = columns, .columns = columns};
+  };
+  Attention in{.queries = matrix(q),
+               .keys = matrix(k),
+               .values = matrix(v),
+               .biases = {.data = b.data(), .stride = heads, .columns = heads},
+               .segments = {begin.data()},
+               .left = {live.data(), max_live},
+               .new_keys = {},
+               .new_values = {}};
+  in.keys.index = in.values.index = right.data();
+  if (appends) {
+    in.new_keys = {matrix(new_k), newest.data(), k.data()};
+    in.new_values = {matrix(new_v), newest.data(), v.data()};
+  }
+  dot_attention(stream, in, heads, 0.25f, {.data = weights.data(), .stride = heads}, reads_weights,
+                {.floats = {.data = mixtures.data(), .stride = columns}, .rounded = {}});
+  return {weights.to_host(), mixtures.to_host(), k.to_host(), v.to_host()};
+}
+
+/// Blocks of one head, and of several.
+constexpr std::int32_t kFewRows = 12, kManyRows = 2000;
+
+TEST_F(AttentionKernelsTest, AppendsNewRowsToTheHistory) {
+  for (const std::int64_t heads : {1, 12})
+    for (const std::int64_t width : {5, 64, 72, 130})
+      for (const std::int32_t max_live : {kFewRows, kManyRows}) {
+        const Prefixes prefixes({1, 9, 33, 128, 129, 300, 20}, heads, width);
+        const AttentionResults want = attend(stream(), prefixes, false, max_live);
+        const AttentionResults got = attend(stream(), prefixes, true, max_live);
+        EXPECT_EQ(got.weights, want.weights) << heads << " heads of " << width;
+        EXPECT_EQ(got.mixtures, want.mixtures);
+        EXPECT_EQ(got.keys, prefixes.keys);
+        EXPECT_EQ(got.values, prefixes.values);
+      }
+}
+
+// A pair with the bias -infinity has no weight, but makes the segment longer.
+TEST_F(AttentionKernelsTest, AWarpForAHeadGivesTheBitsOfABlock) {
+  for (const std::int64_t width : {5, 64, 100})
+    for (const std::int32_t max_live : {kFewRows, kManyRows}) {
+      constexpr std::int64_t kHeads = 10;
+      const std::vector<std::int32_t> counts{1, 7, 32, 33, 96, 128};
+      Prefixes few(counts, kHeads, width), many(std::vector<std::int32_t>(6, 256), kHeads, width);
+      many.queries = few.queries;
+      std::fill(many.biases.begin(), many.biases.end(), -INFINITY);
+      for (std::size_t i = 0; i < counts.size(); ++i)
+        for (std::int32_t p = 0; p < counts[i]; ++p) {
+          const auto from = static_cast<std::size_t>(few.begins[i] + p);
+          const auto to = static_cast<std::size_t>(many.begins[i] + p);
+          std::copy_n(&few.keys[static_cast<std::size_t>(few.index[from]) * few.columns],
+                      few.columns,
+                      &many.keys[static_cast<std::size_t>(many.index[to]) * few.columns]);
+          std::copy_n(&few.values[static_cast<std::size_t>(few.index[from]) * few.columns],
+                      few.columns,
+                      &many.values[static_cast<std::size_t>(many.index[to]) * few.columns]);
+          std::copy_n(&few.biases[from * kHeads], kHeads, &many.biases[to * kHeads]);
+        }
+      const AttentionResults by_warps = attend(stream(), few, false, max_live);
+      const AttentionResults by_blocks = attend(stream(), many, false, max_live);
+      EXPECT_EQ(by_warps.mixtures, by_blocks.mixtures) << width;
+      for (std::size_t i = 0; i < counts.size(); ++i)
+        for (std::int32_t p = 0; p < counts[i] * kHeads; ++p)
+          ASSERT_EQ(by_warps.weights[static_cast<std::size_t>(few.begins[i] * kHeads + p)],
+                    by_blocks.weights[static_cast<std::size_t>(many.begins[i] * kHeads + p)]);
+    }
+}
+
+TEST_F(AttentionKernelsTest, LeavesWeightsOutThatNothingReads) {
+  const Prefixes prefixes({20, 3}, 8, 64);
+  const AttentionResults got = attend(stream(), prefixes, false, kFewRows, false);
+  EXPECT_EQ(got.mixtures, attend(stream(), prefixes, false, kFewRows).mixtures);
+  EXPECT_EQ(got.weights, std::vector<float>(got.weights.size()));
 }
 
 // exp(q) and exp(k) overflow and underflow where tanh is 1 or -1.

@@ -42,7 +42,8 @@ struct Capabilities {
   bool quantizing_kernels = true;  ///< kernels can quantize their results to integers
   /// Products with 16-bit matrices round their rows, and kernels can round their results.
   bool rounding_kernels = false;
-  Target target;  ///< for the cost model
+  bool appending_kernels = false;  ///< kernels append rows to histories that they read
+  Target target;                   ///< for the cost model
 };
 
 /// Bounds of a batch. A sentence longer than `words` is a batch of its own.

@@ -29,6 +29,7 @@ struct PipelineOptions {
   /// Its products round rows, and its kernels can round results. Without them weights in 16 bits
   /// are widened by the kernels that read them.
   bool rounding_kernels = false;
+  bool appending_kernels = false;  ///< its kernels append rows to histories that they read
 };
 
 /// The position of a pass in the pipeline: directly before or after another step, named by its

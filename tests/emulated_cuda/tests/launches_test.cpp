@@ -15,42 +15,64 @@
 namespace fuselage::cuda {
 namespace {
 
+struct Case {
+  int layers = 6;  ///< of the decoder
+  Precision precision = Precision::bf16;
+  std::string passes = "all";
+  std::size_t steps = 6;
+  bool eager = true;
+  std::string postprocess = "dan";
+  std::string activation = "swish";
+};
+
+struct Launches {
+  std::int64_t all = 0, early = 0;
+};
+
 /// A step takes about as long as its launches in a row, so their number counts.
 class LaunchesTest : public ::testing::Test {
  protected:
-  /// Launches for a batch of a transformer with so many layers of the decoder.
-  static std::int64_t launches(int layers, Precision precision, const std::string& passes) {
+  /// Launches for a batch of a transformer.
+  static Launches launches(const Case& of) {
     const SearchOptions options{.beam_size = 1, .max_length_factor = 1, .suppressed = {0}};
     const Model model = build_random_model("transformer",
                                            {{"dim-vocabs", "[50, 50]"},
                                             {"dim-emb", "32"},
                                             {"enc-depth", "1"},
-                                            {"dec-depth", std::to_string(layers)},
+                                            {"dec-depth", std::to_string(of.layers)},
                                             {"transformer-heads", "2"},
                                             {"transformer-dim-ffn", "64"},
-                                            {"transformer-ffn-activation", "swish"},
-                                            {"transformer-postprocess", "dan"}},
+                                            {"transformer-ffn-activation", of.activation},
+                                            {"transformer-postprocess", of.postprocess}},
                                            1);
     Graph graph =
         with_search_head(model.graph, SearchHead::k_best,
                          {.k = BeamSearch::candidates_per_row(options), .alignment = false});
-    optimize(graph, {.backend = "cuda", .passes = passes, .precision = precision});
+    optimize(graph, {.backend = "cuda", .passes = of.passes, .precision = of.precision});
     const auto cuda = make_cuda_executable(split_by_binding_time(graph), model.weights,
-                                           {.eager = true}, cuda_kernels(), kernel_registry());
+                                           {.eager = of.eager}, cuda_kernels(), kernel_registry());
     BeamSearch search(*cuda, options);
-    const std::vector<WordIds> sentences{WordIds(kSteps, 3)};
-    const std::int64_t before = emulated_cuda::launches();
-    EXPECT_EQ(search.search(sentences)[0].at(0).words.size(), kSteps);
-    return emulated_cuda::launches() - before;
+    const std::vector<WordIds> sentences{WordIds(of.steps, 3)};
+    const Launches before{emulated_cuda::launches(), emulated_cuda::early_launches()};
+    EXPECT_EQ(search.search(sentences)[0].at(0).words.size(), of.steps);
+    return {emulated_cuda::launches() - before.all, emulated_cuda::early_launches() - before.early};
+  }
+
+  /// Launches of a step.
+  static double per_step(Case of) {
+    const std::int64_t few = launches(of).all;
+    constexpr std::size_t kMore = 4;
+    of.steps += kMore;
+    return static_cast<double>(launches(of).all - few) / kMore;
   }
 
   /// Launches of a step for each layer of the decoder.
-  static double per_layer(Precision precision, const std::string& passes = "all") {
-    return static_cast<double>(launches(3, precision, passes) - launches(2, precision, passes)) /
-           kSteps;
+  static double per_layer(Case of) {
+    of.layers = 3;
+    const double three = per_step(of);
+    of.layers = 2;
+    return three - per_step(of);
   }
-
-  static constexpr std::size_t kSteps = 6;
 };
 
 /// Launches of a search with a GRU of the shape of Amun's models, for translations `longer` times
@@ -89,9 +111,26 @@ TEST_F(LaunchesTest, AreNotManyMoreInBf16ForOneSentence) {
 }
 
 TEST_F(LaunchesTest, AreFewWhereKernelsRoundTheirResults) {
-  EXPECT_LE(per_layer(Precision::bf16), 16);
-  EXPECT_LE(per_layer(Precision::fp32), 16);
-  EXPECT_GE(per_layer(Precision::bf16, "all,-round_rows"), 22);
+  for (const Precision precision : {Precision::bf16, Precision::fp32})
+    EXPECT_LE(per_layer({.precision = precision}), 12) << to_string(precision);
+  EXPECT_GE(per_layer({.passes = "all,-round_rows"}), 18);
+}
+
+// Queries, keys and values are one product, and attention appends keys and values.
+TEST_F(LaunchesTest, AreFewerWhereKeysAndValuesAreProductsOfNewRows) {
+  EXPECT_LE(per_layer({}), per_layer({.passes = "all,-append_products"}) - 3);
+}
+
+TEST_F(LaunchesTest, OfAStepAreBounded) {
+  EXPECT_LE(per_step({}), 82);
+  EXPECT_LE(per_step({.precision = Precision::fp32, .activation = "relu"}), 82);
+}
+
+// Eager launches are as any other, which tells errors of early starts from others.
+TEST_F(LaunchesTest, OfCapturedStepsStartEarly) {
+  const Launches captured = launches({.layers = 1, .steps = 8, .eager = false});
+  EXPECT_GE(captured.early, 12) << "of one captured step";
+  EXPECT_EQ(launches({.layers = 1, .steps = 8}).early, 0);
 }
 
 }  // namespace

@@ -9,6 +9,15 @@
 
 namespace fuselage::cuda {
 
+/// New rows of keys or values, by left row, that attention itself appends to those of earlier
+/// steps: the row of left row i becomes right row number newest[i], which only i attends to in this
+/// step. No data: none.
+struct NewRows {
+  RowsIn rows;
+  const std::int32_t* newest = nullptr;
+  float* history = nullptr;  ///< the rows of all steps: those that are attended to
+};
+
 /// The operands of attention: left row i attends to the right rows of its pairs.
 struct Attention {
   RowsIn queries;  ///< by left row
@@ -17,13 +26,14 @@ struct Attention {
   RowsIn biases;   ///< by pair and head, for dot_attention; no data: none
   Segments segments;
   Rows left;
+  NewRows new_keys, new_values;  ///< for dot_attention
 };
 
 /// Scaled dot-product attention with `heads` heads. weights[p], by pair and head, is the softmax
 /// over the pairs of left row i of scale * (query · key) + bias; mixtures[i] is the weighted sum of
-/// the values.
+/// the values. If nothing `reads_weights`, they are scratch memory, written or not.
 void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
-                   const RowsOut& weights, const FloatsOut& mixtures);
+                   const RowsOut& weights, bool reads_weights, const FloatsOut& mixtures);
 
 /// Additive attention: one head with the score v · tanh(q + k). Queries are exp(q) and keys exp(k),
 /// since tanh(q + k) = 1 - 2 / (1 + (exp(q) exp(k))²).

@@ -72,18 +72,33 @@ class DotAttention final : public AttentionKernel {
   DotAttention(const PlannedInstruction& in, const Binding& binding)
       : AttentionKernel(in, binding),
         heads_(binding.node.as<op::Heads>().heads),
-        scale_(static_cast<float>(binding.node.as<op::Heads>().scale)) {}
+        scale_(static_cast<float>(binding.node.as<op::Heads>().scale)),
+        reads_weights_(has_reader(binding.graph, binding.node.results[0])) {
+    if (in.appended.empty()) return;
+    const DomainId words = binding.graph.value(binding.node.operands[kKeys]).type.domain;
+    newest_ = binding.graph.map_of(binding.graph.domain(words).of, MapKind::newest);
+  }
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    constexpr std::size_t kBias = 3;
-    Attention operands = attention(in, run, 2);
+    Attention operands = attention(in, run, kValues);
     if (in.operands.size() > kBias) operands.biases = rows_in(in, run, kBias);
-    dot_attention(run.stream, operands, heads_, scale_, rows_out(in, run, 0), mixtures(in, run));
+    for (const AppendedRows& appended : in.appended) {
+      NewRows& added = appended.operand == kKeys ? operands.new_keys : operands.new_values;
+      added.rows = rows_at(in, run, appended.rows);
+      added.newest = run.rows[newest_].index;
+      added.history = data_at<float>(in.operands[appended.operand], run);
+    }
+    dot_attention(run.stream, operands, heads_, scale_, rows_out(in, run, 0), reads_weights_,
+                  mixtures(in, run));
   }
 
  private:
+  static constexpr std::size_t kKeys = 1, kValues = 2, kBias = 3;
+
   std::int64_t heads_;
   float scale_;
+  bool reads_weights_;
+  MapId newest_;
 };
 
 const RegisterKernels kAttentionKernels({

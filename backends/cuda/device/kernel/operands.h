@@ -37,10 +37,9 @@ T* data_at(const BufferView& view, const Run& run) {
   return reinterpret_cast<T*>(run.buffers[view.buffer]) + view.offset;
 }
 
-/// The rows of an operand for the rows that the instruction computes. Elements have 4 bytes.
+/// The rows of a view for the rows that the instruction computes. Elements have 4 bytes.
 template <typename T = float>
-RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
-  const BufferView& view = in.operands[operand];
+RowsOf<T> rows_at(const PlannedInstruction& in, const Run& run, const BufferView& view) {
   RowsOf<T> rows{.data = data_at<const T>(view, run),
                  .stride = view.stride,
                  .columns = static_cast<std::int32_t>(view.cols)};
@@ -54,6 +53,12 @@ RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t oper
         reinterpret_cast<const T*>(run.buffers[static_cast<std::size_t>(view.fallback_buffer)]) +
         view.offset;
   return rows;
+}
+
+/// The same of an operand.
+template <typename T = float>
+RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
+  return rows_at<T>(in, run, in.operands[operand]);
 }
 
 /// All rows of an operand, for a kernel that follows maps itself.

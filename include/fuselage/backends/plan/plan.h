@@ -29,6 +29,9 @@ struct KernelInfo {
   /// Whether it can also give its results quantized to integers, and rounded to 16-bit floats.
   bool quantizes = false;
   bool rounds = false;
+  /// Whether it appends the rows of this step to a history that it reads as operand `operand`, if
+  /// it alone reads it; nullptr: to none.
+  bool (*appends)(const Graph&, const Node&, std::size_t operand) = nullptr;
   /// Whether it is the op's reference evaluation, which is slow and allocates.
   bool is_reference = false;
   /// For kernels of any op: whether nodes of this op can run on it at all; nullptr: all ops.
@@ -110,6 +113,12 @@ struct IndexSlot {
   DomainId from;
 };
 
+/// The new rows of a history that a kernel appends: `operand` reads the history.
+struct AppendedRows {
+  std::size_t operand = 0;
+  BufferView rows;
+};
+
 /// A node bound to a kernel. Operands of a state: its initial value and its carried value. `next`
 /// has one operand, the new value; its result is the state's carried value. `collect` and `history`
 /// compute the rows of their operand.
@@ -119,6 +128,7 @@ struct PlannedInstruction {
   DomainId domain;                     ///< the domain of the rows that it computes
   std::vector<BufferView> operands;
   std::vector<BufferView> results;
+  std::vector<AppendedRows> appended;
 };
 
 /// Instructions begin … end - 1 are the body of a scan.
