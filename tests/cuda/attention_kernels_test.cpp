@@ -287,9 +287,9 @@ TEST_F(AttentionKernelsTest, AWarpForAHeadGivesTheBitsOfABlock) {
       many.queries = few.queries;
       std::fill(many.biases.begin(), many.biases.end(), -INFINITY);
       for (std::size_t i = 0; i < counts.size(); ++i)
-        for (std::int32_t p = 0; p < counts[i]; ++p) {
-          const auto from = static_cast<std::size_t>(few.begins[i] + p);
-          const auto to = static_cast<std::size_t>(many.begins[i] + p);
+        for (std::size_t p = 0; p < static_cast<std::size_t>(counts[i]); ++p) {
+          const std::size_t from = static_cast<std::size_t>(few.begins[i]) + p;
+          const std::size_t to = static_cast<std::size_t>(many.begins[i]) + p;
           std::copy_n(&few.keys[static_cast<std::size_t>(few.index[from]) * few.columns],
                       few.columns,
                       &many.keys[static_cast<std::size_t>(many.index[to]) * few.columns]);

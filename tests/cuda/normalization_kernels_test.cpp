@@ -71,7 +71,7 @@ TEST_F(NormalizationKernelsTest, SoftmaxOfWhatIsNoNumber) {
 /// Rows that registers hold, and longer ones.
 TEST_F(NormalizationKernelsTest, OfASumHasTheBitsOfTheSumsNormalization) {
   for (const std::int32_t columns : {1, 5, 33, 256, 257, 512, 1024, 1025, 4097}) {
-    const auto size = static_cast<std::size_t>(3 * columns);
+    const auto size = std::size_t{3} * static_cast<std::size_t>(columns);
     std::vector<float> left(size), right(size), sums(size), gains(size / 3), offsets(size / 3);
     std::mt19937 engine(3);
     std::normal_distribution<float> normal;
