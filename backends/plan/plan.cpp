@@ -278,6 +278,8 @@ class Planner {
     const ValueId result = node.results[0];
     const std::vector<Use>& uses = graph().value(result).uses;
     if (graph().is_output(result) || uses.empty()) return false;
+    // Rows that are read through a map are appended by a copy.
+    if (places_[node.operands[0].index].index != kNone) return false;
     for (const Use& use : uses) {
       const KernelInfo* user = kernel_of_[use.node.index];
       if (use.node != uses[0].node || !user || !user->appends ||

@@ -227,7 +227,7 @@ TEST(ResolvedOptions, AreTheOptionsThenTheModelsThenMarians) {
   EXPECT_EQ(resolved(given, none).threads, 3u);
   EXPECT_EQ(resolved(TranslatorOptions{.threads = 0}, none).threads, useful_threads());
   EXPECT_EQ(resolved(TranslatorOptions{.threads = 0, .compile = {.backend = "cuda"}}, none).threads,
-            1u);
+            0u);
 }
 
 TEST(ResolvedOptions, AreInRange) {

@@ -59,7 +59,7 @@ shows bundled "$source/models/en-de"
 passes bundled 400,800
 passes bundled 2560,1400
 says bundled stage=commute-rows 'data-stage="commute_rows.2"'
-says bundled 'stage=fuse_pointwise&node=decoder_cell1.add.5' '<h2>decoder_cell1.add.5</h2>'
+says bundled 'stage=fuse_pointwise&node=decoder_l1_ffn.relu' '<h2>decoder_l1_ffn.relu</h2>'
 says bundled stage=none 'There is no stage “none”'
 says bundled node=none 'No stage has a node “none”'
 says bundled size=3 'The address has “size”'

@@ -114,7 +114,7 @@ struct Blas::State {
     // The alignment of any row, so that parts of a product have the algorithm of the whole.
     const auto of_rows = [](std::uint32_t first, std::int64_t stride, DType type) {
       const auto bytes = static_cast<std::uintptr_t>(stride) * size_of(type);
-      return std::min(first, alignment_of(reinterpret_cast<const void*>(bytes)));
+      return std::min(first, alignment_of(bytes));
     };
     problem.x_alignment = of_rows(problem.x_alignment, problem.x_stride, problem.type);
     problem.out_alignment = of_rows(problem.out_alignment, problem.out_stride, problem.out_type);

@@ -82,7 +82,10 @@ void expect_success(cublasStatus_t status, std::string_view what) {
 }
 
 std::uint32_t alignment_of(const void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  return alignment_of(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+std::uint32_t alignment_of(std::uintptr_t address) {
   std::uint32_t alignment = kBlasAlignment;
   while (address % alignment != 0) alignment /= 2;
   return alignment;

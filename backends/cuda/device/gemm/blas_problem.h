@@ -25,6 +25,8 @@ inline constexpr std::uint32_t kBlasAlignment = 16;
 
 /// The alignment of an address: a power of two, at most kBlasAlignment.
 std::uint32_t alignment_of(const void* pointer);
+/// The same of an address or a distance in bytes.
+std::uint32_t alignment_of(std::uintptr_t address);
 
 /// The key of an algorithm choice. cuBLASLt's matrices are column-major, so its A is W, its B the
 /// transposed x, and its D the transposed result.
