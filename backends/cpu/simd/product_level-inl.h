@@ -1,5 +1,5 @@
-// The kernels of one level that its target's own level has otherwise: those of products. No guard:
-// included once per level.
+// The kernels of products of one level; its target's own level has other ones. No guard: included
+// once per level.
 #include "backends/cpu/simd/gemm/gemm_family-inl.h"
 #include "backends/cpu/simd/output/ensemble_family-inl.h"
 #include "backends/cpu/simd/output/output_family-inl.h"

@@ -48,7 +48,7 @@ HWY_INLINE IntVector as_vector(IntSums s) { return s; }
 #if HWY_ARCH_ARM_A64
 
 /// Sums of products of shorts, in two parts: instructions add the products of a half of a vector,
-/// without those of neighbours being added up. Sum i is the sum of lanes 2 i and 2 i + 1 of both.
+/// and leave neighbours apart. Sum i is the sum of lanes 2 i and 2 i + 1 of both parts together.
 struct PairSums {
   IntVector lower, upper;
 };

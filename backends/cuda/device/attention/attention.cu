@@ -25,7 +25,7 @@ __device__ float bias_of(const Attention& in, std::int64_t pair, std::int64_t he
 
 /// The new row of a left row.
 struct NewestRow {
-  std::int32_t right = -2;  ///< its number; no right row has that of none
+  std::int32_t right = -2;  ///< its number; -2, which no row has: there is no new row
   const float* data = nullptr;
 
   __device__ NewestRow(const NewRows& added, std::int64_t i) {
@@ -106,8 +106,8 @@ __device__ void mix_head(const Attention& in, std::int64_t i, std::int64_t head,
 
 // --- A warp for a head ---
 //
-// The order of all operations is that of a block, so the length of a segment, not the way, decides
-// on the bits.
+// All operations have the order that a block has, so the bits do not tell which of the two ways a
+// segment took.
 
 /// The numbers of a warp in shared memory.
 struct FewPairs {

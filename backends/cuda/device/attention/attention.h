@@ -9,7 +9,7 @@
 
 namespace fuselage::cuda {
 
-/// New rows of keys or values, by left row, that attention itself appends to those of earlier
+/// New rows of keys or values, by left row, that attention itself appends to the rows of earlier
 /// steps: the row of left row i becomes right row number newest[i], which only i attends to in this
 /// step. No data: none.
 struct NewRows {

@@ -39,7 +39,7 @@ __global__ void log_sum_exp_kernel(RowsIn x, Rows rows, std::int64_t columns, Ro
 /// are issued together. Rows that are longer are read several times.
 constexpr int kHeldElements = 8;
 
-/// A thread's elements of a row, its gain and its bias in registers: element k is that of column
+/// A thread's elements of a row, its gain and its bias in registers: element k is in column
 /// rank + k * kThreads.
 template <int kThreads>
 struct HeldRow {

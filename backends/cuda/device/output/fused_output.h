@@ -40,7 +40,7 @@ inline constexpr std::int32_t kFusedStagedStride = 20;
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
 
 /// The blocks that share the columns of a tile of rows on a device, and the time of a launch with
-/// so many, in that of a tile.
+/// so many of them, as a multiple of a tile's time.
 struct FusedPlan {
   std::int32_t spans = 1;
   double tiles = 0;
