@@ -18,6 +18,8 @@ from fuselage.torch.forms import Context, register_form
 _LEAST_SCALE = 2 * torch.finfo(torch.float32).tiny
 _TOP_EXPONENT, _TOP_ROW_EXPONENT = 7, 6
 _ROUNDS = 20
+# Elements of a part: three tensors of this size fit in a core's second cache.
+_PART = 1 << 16
 
 
 def _quantize(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
@@ -87,33 +89,48 @@ def _bounded_scale(x: Tensor, scale: Tensor, largest_sum: int) -> Tensor:
 
 
 def _fitted_scale(x: Tensor, top: Tensor) -> Tensor:
-    """Fit levels and scale in turn (Aji and Heafield 2020, section 3.3)."""
-    magnitudes = x.abs()
+    """Fit levels and scale in turn (Aji and Heafield 2020, section 3.3), in parts for caches."""
+    rows, tops = x.reshape(-1, x.shape[-1]), top.reshape(-1, 1)
+    part = max(1, _PART // x.shape[-1]) if x.device.type == "cpu" else max(1, rows.shape[0])
+    fitted = [_fit(w, t) for w, t in zip(rows.split(part), tops.split(part), strict=True)]
+    return torch.cat(fitted).reshape(top.shape)
+
+
+def _fit(rows: Tensor, top: Tensor) -> Tensor:
+    """Give the scale of each row: of those that the fit ends at, and that which reaches the top."""
+    magnitudes = rows.abs()
     exact = top / 128
     exact = torch.where(exact < _LEAST_SCALE, 0.0, exact)
     largest = exact.bfloat16().float()
-    scale = largest
+    scale = largest.clone()
+    moving = torch.arange(rows.shape[0], device=rows.device)
     for _ in range(_ROUNDS):
-        product, square, _ = _fit(magnitudes, scale)
-        following = torch.where(scale > 0, (product / square).float(), scale)
-        if torch.equal(following, scale):
+        w, before = magnitudes[moving], scale[moving]
+        t = _levels(w, before)
+        product = (w * t).sum(-1, keepdim=True, dtype=torch.float64)
+        square = (t * t).sum(-1, keepdim=True, dtype=torch.float64)
+        following = torch.where(before > 0, (product / square).float(), before)
+        scale[moving] = following
+        moving = moving[(following != before).squeeze(-1)]
+        if moving.numel() == 0:
             break
-        scale = following
     fitted = scale.bfloat16().float()
-    is_worse = _fit(magnitudes, largest)[2] < _fit(magnitudes, fitted)[2]
+    is_worse = _error(magnitudes, largest) < _error(magnitudes, fitted)
     chosen = torch.where(is_worse, largest, fitted)
-    return torch.where(_fit(magnitudes, exact)[2] == 0, exact, chosen)
+    return torch.where(_error(magnitudes, exact) == 0, exact, chosen)
 
 
-def _fit(magnitudes: Tensor, scale: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Give sums of w t, t² and (w - scale t)², for magnitudes w at their nearest levels t."""
-    inverse = torch.where(scale > 0, 1 / scale, 0.0)
-    levels = _nearest_power(magnitudes * inverse, 0, _TOP_EXPONENT).double()
-    w = magnitudes.double()
-    error = w - scale.double() * levels
-    return tuple(
-        each.sum(-1, keepdim=True) for each in (w * levels, levels * levels, error * error)
-    )  # type: ignore[return-value]
+def _levels(magnitudes: Tensor, scale: Tensor) -> Tensor:
+    """Give the power of two of 0 to 7 nearest to each magnitude in scales."""
+    q = (magnitudes * torch.where(scale > 0, 1 / scale, 0.0)).view(torch.int32)
+    biased = q.add_(0x00400000).bitwise_right_shift_(23).clamp_(127, 127 + _TOP_EXPONENT)
+    return biased.bitwise_left_shift_(23).view(torch.float32)
+
+
+def _error(magnitudes: Tensor, scale: Tensor) -> Tensor:
+    """Give the sum of squared errors of each row, in float64."""
+    error = magnitudes.double() - scale.double() * _levels(magnitudes, scale)
+    return error.square_().sum(-1, keepdim=True)
 
 
 register_form("quantize", _quantize)

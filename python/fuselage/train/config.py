@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import typing
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ class Text:
     weight: how often a pair is used in an epoch; 0.5 is every second one, drawn anew each time.
     until: the share of the training after which the text is no longer used.
     reversed: the target is the first side.
+    replace: regular expressions (Python's `re`) and their replacements, in both sides.
     """
 
     path: str | list[str] = ""
@@ -44,6 +46,7 @@ class Text:
     until: float = 1.0
     lines: int = 0
     reversed: bool = False
+    replace: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -78,11 +81,13 @@ class Data:
     """Texts and vocabulary. vocabulary: a SentencePiece model; empty: trained on the texts.
 
     reversed: all texts are, for a model of the other direction.
+    replace: replacements in all texts for training, as in Text: an old spelling, say.
     """
 
     train: list[Text] = field(default_factory=list)
     valid: Text = field(default_factory=Text)
     reversed: bool = False
+    replace: dict[str, str] = field(default_factory=dict)
     vocabulary: str = ""
     vocabulary_size: int = 8000
     clean: Cleaning = field(default_factory=Cleaning)
@@ -214,6 +219,8 @@ def _resolve(config: Config, folder: Path, data: Path) -> None:
     for text in [*config.data.train, config.data.valid]:
         text.path = [at(p) for p in text.path] if isinstance(text.path, list) else at(text.path)
         text.reversed ^= config.data.reversed
+    for text in config.data.train:
+        text.replace = {**config.data.replace, **text.replace}
 
 
 def _check(config: Config, where: str) -> None:
@@ -221,6 +228,9 @@ def _check(config: Config, where: str) -> None:
         raise Error(f"{where}: 'data.train' names no text")
     if not config.data.valid.path:
         raise Error(f"{where}: 'data.valid' names no text")
+    for text in config.data.train:
+        for pattern, replacement in text.replace.items():
+            _check_replacement(pattern, replacement, where)
     if config.training.precision not in ("fp32", "bf16"):
         raise Error(
             f"{where}: 'training.precision' is '{config.training.precision}', not fp32 or bf16"
@@ -238,6 +248,16 @@ def _check(config: Config, where: str) -> None:
         raise Error(
             f"{where}: 'training.cooldown' is {config.training.cooldown}, not a share of 0 to 1"
         )
+
+
+def _check_replacement(pattern: Any, replacement: Any, where: str) -> None:
+    try:
+        if not isinstance(pattern, str) or not isinstance(replacement, str):
+            raise Error(f"{where}: 'replace' has {pattern!r}: {replacement!r}, not two strings")
+        re.sub(pattern, replacement, "")
+        re.compile(pattern)
+    except (re.error, IndexError) as error:
+        raise Error(f"{where}: 'replace' has {pattern!r}: {replacement!r}: {error}") from error
 
 
 def to_values(config: Any) -> Any:

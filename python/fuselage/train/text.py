@@ -26,8 +26,11 @@ def read_pairs(text: Text) -> Iterator[Pair]:
     Raises Error with file and line for a line without a tab or that is not UTF-8, for files with
     different numbers of lines, and for a text without pairs.
     """
+    replacements = [(re.compile(pattern), text.replace[pattern]) for pattern in text.replace]
     count = 0
     for count, (first, second) in enumerate(_pairs(text), 1):
+        for pattern, replacement in replacements:
+            first, second = pattern.sub(replacement, first), pattern.sub(replacement, second)
         yield (second, first) if text.reversed else (first, second)
         if text.lines and count == text.lines:
             break

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import csv
 import gzip
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 import fuselage
 import pytest
 import yaml
+from fuselage import Error
 from fuselage.train.batches import Texts, make_batch
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
 from fuselage.train.config import Augmentation, Optimization, Text, read_config
@@ -81,6 +83,27 @@ def test_texts_are_read_in_the_other_direction(folder):
     back = read_config(folder / "reversed.yml").data
     for text, other in zip([*there.train, there.valid], [*back.train, back.valid], strict=True):
         assert [(b, a) for a, b in read_pairs(text)] == list(read_pairs(other))
+
+
+def test_expressions_are_replaced_in_texts_for_training(folder: Path) -> None:
+    (folder / "old.tsv").write_text("He must know that.\tEr muß wissen, daß es muß.\n")
+    values = copy.deepcopy(CONFIG)
+    values["data"] |= {
+        "train": [{"path": "old.tsv", "replace": {r"uß\b": "uss"}}],
+        "replace": {r"\b([Dd])aß\b": r"\1ass"},
+    }
+    (folder / "old.yml").write_text(yaml.safe_dump(values))
+    (text,) = read_config(folder / "old.yml").data.train
+    assert list(read_pairs(text)) == [("He must know that.", "Er muss wissen, dass es muss.")]
+
+
+@pytest.mark.parametrize("replaced", [{"(": ""}, {"a": r"\2"}, {"a": 1}])
+def test_an_expression_that_is_none_is_an_error(folder: Path, replaced: dict[str, object]) -> None:
+    values = copy.deepcopy(CONFIG)
+    values["data"]["replace"] = replaced
+    (folder / "bad.yml").write_text(yaml.safe_dump(values))
+    with pytest.raises(Error, match=r"bad\.yml: 'replace' has '[(a]': "):
+        read_config(folder / "bad.yml")
 
 
 def test_a_training_that_is_killed_gives_the_checkpoint_of_one_that_is_not(folder: Path) -> None:
