@@ -47,7 +47,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, help="threads of PyTorch on a CPU")
     parser.add_argument("--time", type=_duration, help="stop in time with a checkpoint: 8m")
-    parser.add_argument("--small-checkpoints", action="store_true", help="store 16 bits")
+    parser.add_argument("--small-checkpoints", action="store_true", help="5 bytes a parameter")
     parser.add_argument("--pack", metavar="FILE", help="do not train; pack a piece: .tar.xz")
     parser.add_argument("--export", metavar="NAME", help="do not train; write the model NAME")
     parser.add_argument("--defaults", action="store_true", help="show all keys of a configuration")

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from fuselage import Error
+from fuselage.train.compact import compact, expand
 
 _PART_BYTES = 15_500_000
 _STATE = "state.json"
@@ -27,14 +28,13 @@ def save_checkpoint(
 ) -> None:
     """Write tensors and a state of JSON values in place of the checkpoint before.
 
-    small: weights and their averages are stored as fp16, which has more digits, those of
-        gradients as bf16, which has the range.
+    small: the tensors are those of Trainer.save(), which are stored in fewer bits; see compact.py.
     """
     partial, old = folder.with_suffix(".partial"), folder.with_suffix(".old")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     index = []
-    for number, part in enumerate(_parts(tensors, small)):
+    for number, part in enumerate(_parts(compact(tensors) if small else tensors)):
         name = f"part{number}.bin"
         with (partial / name).open("wb") as file:
             for data in part["data"]:
@@ -65,21 +65,18 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
                 data = np.fromfile(candidate / part["file"], np.uint8)
                 for each in part["tensors"]:
                     _read_slice(tensors, each, data)
-            return tensors, stored["state"]
+            return expand(tensors), stored["state"]
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise Error(f"the checkpoint '{candidate}' is damaged: {error}") from error
     return None
 
 
-def _parts(tensors: dict[str, Tensor], small: bool) -> Iterator[dict[str, Any]]:
+def _parts(tensors: dict[str, Tensor]) -> Iterator[dict[str, Any]]:
     """Cut the tensors' bytes into parts; a tensor may go on in the next one."""
     part: dict[str, Any] = {"tensors": [], "data": []}
     size = 0
     for name, tensor in tensors.items():
         tensor = tensor.detach().cpu().contiguous()
-        if small:
-            is_weight = name.startswith(("weight/", "average/"))
-            tensor = tensor.to(torch.float16 if is_weight else torch.bfloat16)
         kind = str(tensor.dtype).removeprefix("torch.")
         data = tensor.reshape(-1).view(torch.uint8).numpy()
         at = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,8 @@ class Encoded:
         partial = path.with_suffix(".partial")
         with partial.open("wb") as file:
             (a, i), (b, j) = self.sides
-            np.savez(file, a=a, i=i, b=b, j=j)
+            lengths = {"lengths_a": _short(np.diff(i)), "lengths_b": _short(np.diff(j))}
+            np.savez(file, a=a, b=b, **lengths)
         partial.replace(path)
 
     @staticmethod
@@ -38,11 +40,22 @@ class Encoded:
         """Read what save() wrote."""
         made = Encoded.__new__(Encoded)
         with np.load(path) as file:
-            made.sides = [(file["a"], file["i"]), (file["b"], file["j"])]
+            made.sides = [(file[side], _begins(file[f"lengths_{side}"])) for side in "ab"]
         return made
 
 
 def _flat(lines: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    begins = np.cumsum([0, *(len(line) for line in lines)], dtype=np.int64)
+    begins = _begins([len(line) for line in lines])
     ids = np.fromiter((each for line in lines for each in line), np.int32, int(begins[-1]))
-    return (ids.astype(np.uint16) if ids.size and ids.max() < 65536 else ids), begins
+    return _short(ids), begins
+
+
+def _begins(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    begins = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    return begins
+
+
+def _short(numbers: np.ndarray) -> np.ndarray:
+    """Give the numbers, which are not negative, in 16 bits if these hold them."""
+    return numbers.astype(np.uint16) if numbers.size and numbers.max() < 65536 else numbers

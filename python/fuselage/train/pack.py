@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import tarfile
+import tempfile
 from pathlib import Path
+
+from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
 
 _PACKAGE = '''"""The part of the package fuselage that trains: no engine."""
 
@@ -20,7 +23,7 @@ PYTHONPATH=code exec python3 -m fuselage.train --output training --small-checkpo
 
 
 def pack(folder: Path, path: Path) -> None:
-    """Write an archive: the code, a prepared folder with its checkpoint, and run.sh."""
+    """Write an archive: the code, a prepared folder with its checkpoint in few bits, and run.sh."""
     package = Path(__file__).parents[1]
     with tarfile.open(path, "w:xz", preset=9) as archive:
         _add(archive, "piece/code/fuselage/__init__.py", _PACKAGE)
@@ -34,10 +37,17 @@ def pack(folder: Path, path: Path) -> None:
             archive.add(source.resolve(), f"piece/code/fuselage/{name}", filter=_plain)
         for name in ("config.json", "structure.json", "valid.npz"):
             archive.add(folder / name, f"piece/training/{name}", filter=_plain)
-        for text in [*sorted(folder.glob("train*.npz")), *folder.glob("initial.npz")]:
+        for text in sorted(folder.glob("train*.npz")):
             archive.add(text, f"piece/training/{text.name}", filter=_plain)
-        for part in sorted((folder / "checkpoint").glob("*")):
-            archive.add(part, f"piece/training/checkpoint/{part.name}", filter=_plain)
+        checkpoint = load_checkpoint(folder / "checkpoint")
+        if checkpoint is None:
+            for start in folder.glob("initial.npz"):
+                archive.add(start, f"piece/training/{start.name}", filter=_plain)
+            return
+        with tempfile.TemporaryDirectory() as small:
+            save_checkpoint(Path(small) / "checkpoint", *checkpoint, small=True)
+            for part in sorted((Path(small) / "checkpoint").glob("*")):
+                archive.add(part, f"piece/training/checkpoint/{part.name}", filter=_plain)
 
 
 def _sources(package: Path, room: str) -> list[Path]:

@@ -56,7 +56,7 @@ class Trainer:
     ) -> None:
         """Read the folder and, if there is one, its checkpoint.
 
-        small: checkpoints in 16 bits, for pieces of a training on several machines.
+        small: checkpoints in few bits, for pieces of a training on several machines.
         models: makes models of weights; None: there are only checkpoints.
         Raises Error for a folder that was not prepared, and for a checkpoint of another model.
         """

@@ -187,17 +187,40 @@ def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
     stored, state = load_checkpoint(tmp_path / "c")
     assert state == {"update": 3}
     assert torch.equal(stored["a"], tensors["a"]) and stored["none"].shape == (0,)
-    small = {"weight/a": tensors["a"], "exp_avg/a": tensors["b"]}
-    save_checkpoint(tmp_path / "small", small, {}, small=True)
-    stored, _ = load_checkpoint(tmp_path / "small")
-    assert torch.equal(stored["weight/a"], tensors["a"].half())
-    assert torch.equal(stored["exp_avg/a"], tensors["b"].bfloat16())
     # What a kill leaves of a newer one does not count.
     (tmp_path / "c.partial").mkdir()
     assert load_checkpoint(tmp_path / "c")[1] == {"update": 3}
     (tmp_path / "c" / "part0.bin").write_bytes(b"short")
     with pytest.raises(fuselage.Error, match="is damaged"):
         load_checkpoint(tmp_path / "c")
+
+
+def test_a_small_checkpoint_has_5_bytes_a_parameter_and_nearly_the_same_numbers(
+    tmp_path: Path,
+) -> None:
+    import torch
+
+    torch.manual_seed(1)
+    weight = torch.randn(300, 400)
+    tensors = {
+        "weight/a/b": weight,
+        "average/a/b": weight + 0.01 * torch.randn(300, 400),
+        "exp_avg/a/b": 1e-6 * torch.randn(300, 400) ** 3,
+        "exp_avg_sq/a/b": 1e-12 * torch.randn(300, 400) ** 6,
+    }
+    tensors["exp_avg_sq/a/b"][0, :3] = torch.tensor([0.0, 1e-35, 1e-11])
+    save_checkpoint(tmp_path / "c", tensors, {}, small=True)
+    assert (tmp_path / "c" / "part0.bin").stat().st_size < 5 * weight.numel() + 100
+    stored, _ = load_checkpoint(tmp_path / "c")
+    assert torch.equal(stored["weight/a/b"], weight.half())
+    for name in ("average/a/b", "exp_avg/a/b"):
+        error = (stored[name].float() - tensors[name]).abs()
+        size = tensors[name].abs() if name[0] == "e" else (tensors[name] - weight).abs()
+        assert (error <= size / 8 + size.max() / 1e5 + 1e-3 * (name[0] == "a")).all()
+    squares = stored["exp_avg_sq/a/b"]
+    assert squares[0, 0] == 0 and (squares[0, 1:] > 0).all()
+    large = tensors["exp_avg_sq/a/b"] > 1e-9 * tensors["exp_avg_sq/a/b"].max()
+    assert ((squares / tensors["exp_avg_sq/a/b"])[large] - 1).abs().max() < 0.3
 
 
 @pytest.mark.parametrize(
