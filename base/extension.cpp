@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/library_path.h"
+#include "base/machine/library_path.h"
 #include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"

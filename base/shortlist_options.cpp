@@ -6,8 +6,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "fuselage/base/error.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/base/quantized.h"
 
 namespace fuselage {

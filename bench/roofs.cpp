@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "backends/cpu/runtime/isa.h"
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "bench/measure.h"
 
 namespace fuselage {

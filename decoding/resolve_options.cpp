@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/cores.h"
+#include "base/machine/cores.h"
 #include "fuselage/backends/backend.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"

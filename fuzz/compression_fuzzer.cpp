@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/model_bundle.h"

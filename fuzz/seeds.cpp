@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "fuselage/models/formats/safetensors.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/yaml.h"
+#include "base/files/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/library_path.h"
+#include "base/machine/library_path.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

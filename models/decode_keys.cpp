@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/compression.h"
-#include "base/file.h"
-#include "base/yaml.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
+#include "base/files/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"
 #include "fuselage/models/architectures/ensemble.h"

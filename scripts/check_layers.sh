@@ -24,6 +24,7 @@ declare -A before=(
 )
 # Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
+  [base]="files|machine numbers"
   [ops]="precision structure arithmetic search fused"
   [passes]="rewrite cleanup|motion|fusion|precision|lowering"
   [backends/cpu]="simd weights runtime kernels"
@@ -35,9 +36,10 @@ declare -A rooms=(
   [corpus]="input|records|output job"
   [server]="http limits|requests|models text operation routes"
   [tools]="options commands"
+  [tools/commands]="graphs|models|help translation"
 )
 # Headers and libraries for .cpp and .cu files only: no other header includes them.
-internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
+internal='(base/files/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
 libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc|cld2)'
 
 # folders PATH: where the files of this layer or room are.

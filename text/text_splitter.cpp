@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "text/bpe/bpe.h"
 #include "text/sentencepiece/splitter.h"

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "text/sentencepiece/vocabulary.h"
 #include "text/tokenizers/vocabulary.h"

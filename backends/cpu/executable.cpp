@@ -25,7 +25,7 @@
 #include "backends/cpu/weights/weight_cache.h"
 #include "backends/cpu/weights/weight_region.h"
 #include "backends/output_places.h"
-#include "base/build_id.h"
+#include "base/machine/build_id.h"
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"

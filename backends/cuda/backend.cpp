@@ -13,7 +13,7 @@
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/kernel_table.h"
 #include "backends/cuda/module.h"
-#include "base/library_path.h"
+#include "base/machine/library_path.h"
 #include "fuselage/backends/cpu/backend.h"
 #include "fuselage/base/error.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 
 namespace fuselage {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/content_hash.h"
+#include "base/files/content_hash.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/compression.h"
-#include "base/descriptor.h"
+#include "base/files/compression.h"
+#include "base/files/descriptor.h"
 #include "corpus/output/journal.h"
 #include "corpus/output/text_output.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 #include "text/words/frequency_list.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 

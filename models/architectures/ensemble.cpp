@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/builder.h"
 #include "graph/append.h"

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/files/yaml.h"
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
-#include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/cells.h"
 

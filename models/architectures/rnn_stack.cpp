@@ -5,7 +5,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/cells.h"

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/archive.h"
-#include "base/file.h"
+#include "base/files/archive.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/ctranslate2/directory.h"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/archive.h"
-#include "base/file.h"
-#include "base/mapped_memory.h"
+#include "base/files/archive.h"
+#include "base/files/file.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"

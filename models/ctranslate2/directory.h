@@ -6,7 +6,7 @@
 
 namespace fuselage {
 
-/// Whether a folder, which may be in a ZIP archive (base/archive.h), has a model.bin of
+/// Whether a folder, which may be in a ZIP archive (base/files/archive.h), has a model.bin of
 /// CTranslate2.
 bool is_ctranslate2_directory(const std::string& path);
 

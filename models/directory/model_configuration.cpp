@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "base/compression.h"
-#include "base/file.h"
-#include "base/yaml.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
+#include "base/files/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/formats/safetensors.h"

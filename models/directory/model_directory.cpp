@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/mapped_memory.h"
+#include "base/files/file.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "models/limits.h"
 
 namespace fuselage {

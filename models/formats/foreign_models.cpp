@@ -15,9 +15,9 @@
 #include <system_error>
 #include <vector>
 
-#include "base/compression.h"
-#include "base/descriptor.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/descriptor.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/json.h"

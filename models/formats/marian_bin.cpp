@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/byte_cursor.h"

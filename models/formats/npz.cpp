@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/compressed_model.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/quantized.h"
 
 namespace fuselage {

@@ -8,10 +8,10 @@
 
 namespace fuselage {
 
-// Vectors of logarithmic numbers (base/logarithmic.h) in a file. A number of b bits, 1 to 4, has
-// its sign in bit b - 1 and below it e - least_exponent(b), for the power 2^e. Numbers follow each
-// other from the least significant bit of the first byte on, across the bounds of bytes, and bits
-// behind the last number of a vector are 0. With 4 bits this is the form in memory.
+// Vectors of logarithmic numbers (base/numbers/logarithmic.h) in a file. A number of b bits, 1 to
+// 4, has its sign in bit b - 1 and below it e - least_exponent(b), for the power 2^e. Numbers
+// follow each other from the least significant bit of the first byte on, across the bounds of
+// bytes, and bits behind the last number of a vector are 0. With 4 bits this is the form in memory.
 
 /// Bytes of k numbers.
 std::int64_t packed_bytes(std::int64_t k, int bits);

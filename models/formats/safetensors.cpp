@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/file.h"
-#include "base/mapped_memory.h"
+#include "base/files/file.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/json.h"

@@ -1,6 +1,6 @@
 #include "models/formats/widened.h"
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "models/finite_weights.h"
 
 namespace fuselage {

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/bart.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "models/directory/json_object.h"

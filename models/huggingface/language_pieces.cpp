@@ -8,7 +8,7 @@
 #include <functional>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "models/formats/byte_cursor.h"
 #include "models/formats/json.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/directory/json_object.h"

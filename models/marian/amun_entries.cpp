@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files/yaml.h"
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
-#include "base/yaml.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

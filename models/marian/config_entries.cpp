@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
+#include "base/files/yaml.h"
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
-#include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/marian/amun_entries.h"
 #include "models/marian/unused_options.h"

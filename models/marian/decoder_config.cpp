@@ -9,10 +9,10 @@
 #include <span>
 #include <string_view>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
+#include "base/files/yaml.h"
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
-#include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
 #include "models/marian/config_entries.h"

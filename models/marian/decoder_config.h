@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 #include "fuselage/base/shortlist_options.h"
 #include "fuselage/models/decode_defaults.h"
 #include "fuselage/models/load_model.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"

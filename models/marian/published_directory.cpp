@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "models/formats/json.h"
 #include "models/marian/nematus_options.h"
 #include "models/marian/published_files.h"

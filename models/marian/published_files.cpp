@@ -8,8 +8,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/encoder_decoder.h"

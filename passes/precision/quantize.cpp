@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/arithmetic/matmul.h"

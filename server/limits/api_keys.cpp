@@ -5,7 +5,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "backends/cpu/runtime/isa.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/backends/compile.h"
 #include "support.h"
 #include "tests/temp_path.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/file.h"
-#include "base/mapped_memory.h"
+#include "base/files/file.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "tests/temp_path.h"

@@ -1,10 +1,10 @@
-#include "base/archive.h"
+#include "base/files/archive.h"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "base/build_id.h"
+#include "base/machine/build_id.h"
 
 #include <gmock/gmock.h>
 

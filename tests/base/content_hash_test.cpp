@@ -1,4 +1,4 @@
-#include "base/content_hash.h"
+#include "base/files/content_hash.h"
 
 #include <gmock/gmock.h>
 

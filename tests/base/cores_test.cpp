@@ -1,4 +1,4 @@
-#include "base/cores.h"
+#include "base/machine/cores.h"
 
 #include <gmock/gmock.h>
 #include <sched.h>

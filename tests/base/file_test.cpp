@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "base/files/file.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 

@@ -1,4 +1,4 @@
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "base/process_memory.h"
+#include "base/machine/process_memory.h"
 
 #include <gmock/gmock.h>
 

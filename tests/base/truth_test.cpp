@@ -1,4 +1,4 @@
-#include "base/truth.h"
+#include "base/numbers/truth.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "base/yaml.h"
+#include "base/files/yaml.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

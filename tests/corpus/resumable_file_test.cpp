@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "corpus/input/row_reader.h"
 #include "fuselage/base/error.h"
 #include "tests/temporary_folder.h"

@@ -14,7 +14,7 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/sampling_streams.h"
 #include "device_array.h"
 #include "fuselage/backends/compile.h"

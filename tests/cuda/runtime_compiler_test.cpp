@@ -6,8 +6,8 @@
 #include <string>
 
 #include "backends/cuda/elementwise_source.h"
-#include "base/content_hash.h"
-#include "base/file.h"
+#include "base/files/content_hash.h"
+#include "base/files/file.h"
 #include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
 #include "tests/graph/support.h"

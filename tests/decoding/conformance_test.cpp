@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"

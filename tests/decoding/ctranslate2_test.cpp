@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/search/forced_decoder.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"

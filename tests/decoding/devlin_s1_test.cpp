@@ -7,7 +7,7 @@
 #include <random>
 #include <regex>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/load_model.h"

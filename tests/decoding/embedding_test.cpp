@@ -8,8 +8,8 @@
 #include <sstream>
 #include <thread>
 
-#include "base/cores.h"
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/machine/cores.h"
 #include "decoding/resolve_options.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/output_format.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "backends/reference/interpreter.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/decoding/translator.h"

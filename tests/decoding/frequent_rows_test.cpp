@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "backends/bake.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/lines/word_ranks.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"

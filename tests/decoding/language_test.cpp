@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "backends/cpu/runtime/isa.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/backends/graph_runner.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"

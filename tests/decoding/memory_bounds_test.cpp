@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/process_memory.h"
+#include "base/machine/process_memory.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"

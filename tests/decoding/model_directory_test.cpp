@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"

@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/directory/model_directory.h"

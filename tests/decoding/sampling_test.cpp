@@ -13,7 +13,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "decoding/sampling_streams.h"
 #include "fuselage/backends/compile.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "decoding/random_lines.h"
 #include "fuselage/base/error.h"

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/scorer.h"

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "backends/cpu/executable.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "docs/examples/rms_norm_kernel.cpp"  // NOLINT: the example is a page, not a library
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"

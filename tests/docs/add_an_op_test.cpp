@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "docs/examples/hard_sigmoid.cpp"  // NOLINT: the example is a page, not a library
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "docs/examples/own_model.cpp"  // NOLINT: the example is a page, not a library
 #include "tests/random_weights.h"
 #include "tests/temp_path.h"

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "docs/examples/tiny_translator.cpp"  // NOLINT: the example is a page, not a library
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"

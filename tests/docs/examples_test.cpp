@@ -18,7 +18,7 @@ Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size);  // defi
 #include <fstream>
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/generator.h"
 #include "fuselage/decoding/scorer.h"

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "docs/examples/tiny_language_model.cpp"  // NOLINT: the example is a page, not a library
 #include "tests/random_weights.h"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/bundled_model.h"
 #include "tests/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/tensor.h"
 #include "tests/models/marian_bin_writer.h"
 

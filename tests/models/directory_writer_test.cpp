@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/graph/verifier.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/load_model.h"
 #include "tests/models/marian_bin_writer.h"

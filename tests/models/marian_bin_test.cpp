@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "tests/models/marian_bin_writer.h"

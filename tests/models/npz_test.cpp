@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 

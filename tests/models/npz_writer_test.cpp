@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "models/formats/npz.h"
 #include "tests/temp_path.h"

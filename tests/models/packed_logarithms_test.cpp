@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "models/formats/quantized_parts.h"

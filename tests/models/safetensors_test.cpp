@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "base/file.h"
-#include "base/mapped_memory.h"
+#include "base/files/file.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "tests/temporary_folder.h"

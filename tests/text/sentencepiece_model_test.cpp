@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "text/sentencepiece/model.h"
 #include "text/sentencepiece/protobuf.h"

@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "text/words/word_vocabulary.h"

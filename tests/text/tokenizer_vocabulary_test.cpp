@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "text/tokenizers/vocabulary.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "tests/host_locale.h"
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

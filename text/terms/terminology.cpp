@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/lines.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 #include "text/lines.h"
 #include "text/utf8.h"

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/classic_locale.h"
+#include "base/files/yaml_text.h"
 #include "base/suggest.h"
-#include "base/yaml_text.h"
 #include "fuselage/base/error.h"
 #include "text/lines.h"
 #include "text/words/flat_mapping.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "tools/options/before_signal.h"
 
 namespace fuselage {

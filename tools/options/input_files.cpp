@@ -7,7 +7,7 @@
 #include <streambuf>
 #include <utility>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "corpus/input/input_file.h"
 #include "text/lines.h"
 

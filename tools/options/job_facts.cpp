@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/content_hash.h"
+#include "base/files/content_hash.h"
 #include "corpus/input/input_file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/version.h"

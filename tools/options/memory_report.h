@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process_memory.h"
+#include "base/machine/process_memory.h"
 #include "fuselage/backends/executable.h"
 
 namespace fuselage {

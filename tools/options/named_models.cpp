@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/compression.h"
-#include "base/file.h"
+#include "base/files/compression.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/extension.h"
 #include "fuselage/models/architectures/ensemble.h"

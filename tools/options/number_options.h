@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 
 namespace fuselage {
 

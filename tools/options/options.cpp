@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
+#include "base/files/yaml.h"
+#include "base/numbers/truth.h"
 #include "base/suggest.h"
-#include "base/truth.h"
-#include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/version.h"
 #include "models/marian/config_entries.h"

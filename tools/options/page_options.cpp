@@ -5,7 +5,7 @@
 #include <iostream>
 #include <utility>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 #include "tools/options/input_files.h"
 

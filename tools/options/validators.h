@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/number_range.h"
+#include "base/numbers/number_range.h"
 
 namespace fuselage {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cpu {

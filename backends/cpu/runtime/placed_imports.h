@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/runtime/runner.h"
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/backends/row_frame.h"
 

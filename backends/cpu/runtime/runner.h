@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/runtime/program.h"
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/backends/executable.h"
 #include "fuselage/backends/row_frame.h"
 

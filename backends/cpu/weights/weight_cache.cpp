@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "backends/cpu/weights/weight_cache_folder.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cpu {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/content_hash.h"
-#include "base/descriptor.h"
-#include "base/mapped_memory.h"
+#include "base/files/content_hash.h"
+#include "base/files/descriptor.h"
+#include "base/files/mapped_memory.h"
 
 namespace fuselage::cpu {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace fuselage::cpu {
 namespace {

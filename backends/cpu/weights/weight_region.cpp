@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "graph/weights.h"

@@ -8,9 +8,9 @@
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/weights/pack.h"
-#include "base/content_hash.h"
 #include "base/exported.h"
-#include "base/mapped_memory.h"
+#include "base/files/content_hash.h"
+#include "base/files/mapped_memory.h"
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"

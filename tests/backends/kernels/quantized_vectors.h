@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/quantized.h"
 #include "tests/backends/kernels/support.h"
 

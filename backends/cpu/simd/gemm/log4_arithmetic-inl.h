@@ -1,5 +1,5 @@
-// Products of bytes and logarithmic numbers (base/logarithmic.h), which are unpacked when they are
-// loaded. Compiled once per target, hence the unusual guard.
+// Products of bytes and logarithmic numbers (base/numbers/logarithmic.h), which are unpacked when
+// they are loaded. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
 #undef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "backends/cpu/simd/gemm/integer_arithmetic-inl.h"
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/simd/table.h"
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 #include "fuselage/base/error.h"
 
 #undef HWY_TARGET_INCLUDE

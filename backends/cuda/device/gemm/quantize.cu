@@ -3,7 +3,7 @@
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
-#include "base/logarithmic.h"
+#include "base/numbers/logarithmic.h"
 
 namespace fuselage::cuda {
 namespace {

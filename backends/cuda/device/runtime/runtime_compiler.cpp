@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/content_hash.h"
-#include "base/file.h"
+#include "base/files/content_hash.h"
+#include "base/files/file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cuda {

@@ -9,7 +9,7 @@
 
 namespace FUSELAGE_API fuselage {
 
-struct MappedFile;  // base/mapped_memory.h
+struct MappedFile;  // base/files/mapped_memory.h
 
 /// The content of a .safetensors file.
 struct SafetensorsFile {
