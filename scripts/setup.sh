@@ -93,3 +93,29 @@ build_preset() {
 build_directory() {
   if [[ $1 == release ]]; then echo build; else echo "build-$1"; fi
 }
+
+# private_apt FOLDER KIND [ARCHITECTURE]: makes apt-get read the packages (KIND is deb) or sources (deb-src) of Debian 12
+# from FUSELAGE_MIRROR (deb.debian.org) by a configuration of its own in this folder, with an empty list of installed
+# packages, which leaves this machine's alone.
+private_apt() {
+  local apt=$1 kind=$2 architecture=${3:-$(dpkg --print-architecture)}
+  local mirror=${FUSELAGE_MIRROR:-http://deb.debian.org/debian}
+  mkdir -p "$apt"/{lists,archives}/partial
+  : >"$apt/status"
+  echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm main" >"$apt/sources.list"
+  cat >"$apt/apt.conf" <<CONFIGURATION
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Install-Recommends "false";
+APT::Sandbox::User "";
+Dir::State "$apt";
+Dir::State::status "$apt/status";
+Dir::Cache "$apt";
+Dir::Log "$apt";
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+CONFIGURATION
+  export APT_CONFIG=$apt/apt.conf
+  apt-get update
+}

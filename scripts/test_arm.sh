@@ -15,7 +15,6 @@ source scripts/setup.sh
 
 build=build-arm
 sysroot=${FUSELAGE_SYSROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/fuselage/aarch64}
-mirror=${FUSELAGE_MIRROR:-http://deb.debian.org/debian}
 export FUSELAGE_SYSROOT=$sysroot
 
 # Instruction sets by processors of the emulator: NEON alone; dot products of bytes; products of matrices of bytes,
@@ -23,29 +22,11 @@ export FUSELAGE_SYSROOT=$sysroot
 processors=(cortex-a72 neoverse-n1 max,sve128=on,sve256=off,sve512=off,sve-max-vq=1
   max,sve-max-vq=2 max,sve-max-vq=4)
 
-# unpack_sysroot PACKAGE...: these packages for ARM64 and what they depend on, in a fresh folder. An own
-# configuration of apt and an empty list of installed packages leave this machine's alone.
+# unpack_sysroot PACKAGE...: these packages for ARM64 and what they depend on, in a fresh folder.
 unpack_sysroot() {
   local apt=$sysroot.new/apt package
   rm -rf "$sysroot.new"
-  mkdir -p "$apt"/{lists,archives}/partial
-  : >"$apt/status"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm main" >"$apt/sources.list"
-  cat >"$apt/apt.conf" <<CONFIGURATION
-APT::Architecture "arm64";
-APT::Architectures { "arm64"; };
-APT::Install-Recommends "false";
-APT::Sandbox::User "";
-Dir::State "$apt";
-Dir::State::status "$apt/status";
-Dir::Cache "$apt";
-Dir::Log "$apt";
-Dir::Etc::sourcelist "$apt/sources.list";
-Dir::Etc::sourceparts "/dev/null";
-Dir::Etc::preferencesparts "/dev/null";
-CONFIGURATION
-  export APT_CONFIG=$apt/apt.conf
-  apt-get update
+  private_apt "$apt" deb arm64
   apt-get install --download-only --yes "$@"
   for package in "$apt"/archives/*.deb; do dpkg-deb --extract "$package" "$sysroot.new"; done
   rm -rf "$apt"
