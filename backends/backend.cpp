@@ -3,14 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
-#include "backends/cuda/backend.h"
-#include "backends/reference/backend.h"
 #include "base/suggest.h"
-#include "fuselage/backends/cpu/backend.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -72,12 +68,6 @@ void Backend::check(const CompileOptions& options) const {
                           backends_that([&](const Capabilities& other) {
                             return other.precisions.contains(precision);
                           })));
-}
-
-std::span<const Backend* const> all_backends() {
-  static const std::array<const Backend*, 3> all{&cpu_backend(), &cuda_backend(),
-                                                 &reference_backend()};
-  return all;
 }
 
 const Backend& find_backend(std::string_view name) {

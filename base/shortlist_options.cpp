@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <system_error>
 
 #include "base/numbers/truth.h"
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 
@@ -18,7 +18,7 @@ template <typename T>
 T parse_limit(const std::string& text, std::string_view name) {
   T value = 0;
   const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto [stop, error] = from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || !(value >= 0))
     throw Error(fmt::format("{} must be a number from 0 on, not {}", name, in_quotes(text)));
   return value;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 #include <vector>
 
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
@@ -53,7 +53,7 @@ std::string unescaped(std::string_view field) {
 
 template <typename T>
 bool reads_as(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "decoding/output_json.h"
 #include "fuselage/base/error.h"
@@ -102,7 +102,7 @@ AlignmentFormat parse_alignment_format(std::string_view text) {
   if (text == "soft") return {.soft = true};
   if (text.empty() || text == "hard") return {};
   float threshold = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threshold);
+  const auto [end, error] = from_chars(text.data(), text.data() + text.size(), threshold);
   if (error != std::errc() || end != text.data() + text.size() || !(threshold > 0) || threshold > 1)
     throw Error(fmt::format("alignment can be soft, hard, or a number above 0 and up to 1, not {}",
                             in_quotes(text)));

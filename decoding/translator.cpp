@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/cores.h"
 #include "decoding/lines/line_beam.h"
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_pipeline.h"
@@ -329,7 +330,9 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
     sink(line, std::move(translation));
   };
   const Sink& used = log_.is_read() ? noting_sink : sink;
-  if (tops_up())
+  if (!has_threads())
+    run_in_caller(lines, used);
+  else if (tops_up())
     translate_in_order(*this, lines, used, ready);
   else
     run_batches(lines, used, ready);
@@ -345,6 +348,24 @@ bool Translator::Impl::tops_up() const {
   if (find_backend(options_.compile.backend).capabilities().needs_gpu) return false;
   const SearchPool::Lease lease(*pool_, 1);
   return has_places(*lease.searches()[0]) && options_.batches.mini_batch_words.value_or(0) == 0;
+}
+
+/// Batches of consecutive lines, in the thread of the caller.
+void Translator::Impl::run_in_caller(const Lines& lines, const Sink& sink) const {
+  const SearchPool::Lease lease(*pool_, 1);
+  const std::size_t most = first_bounds().sentences;
+  std::vector<EncodedLine> batch;
+  std::size_t read = 0, written = 0;
+  std::string line;
+  for (bool more = true; more;) {
+    LineGuide guide;
+    more = lines(line, guide);
+    if (more) batch.push_back(encode(line, read++, guide));
+    if (batch.empty() || (more && batch.size() < most)) continue;
+    for (Translation& translation : translate_batch(*lease.searches()[0], batch))
+      sink(written++, std::move(translation));
+    batch.clear();
+  }
 }
 
 void Translator::Impl::run_batches(const Lines& lines, const Sink& sink,

@@ -68,6 +68,7 @@ class Translator::Impl : public State {
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
   bool tops_up() const;
+  void run_in_caller(const Lines& lines, const Sink& sink) const;
   void run_batches(const Lines& lines, const Sink& sink, const InputReady& ready) const;
   BatchBounds fastest_batches() const;
   Workload workload() const;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"
@@ -77,7 +78,7 @@ class LineReader {
     skip_blanks();
     T value{};
     const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    const auto [end, error] = from_chars(begin, text_.data() + text_.size(), value);
     if (error != std::errc{}) fail(fmt::format("expected a number before {}", rest()));
     at_ += static_cast<std::size_t>(end - begin);
     return value;

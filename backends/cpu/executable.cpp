@@ -1,7 +1,6 @@
 #include "backends/cpu/executable.h"
 
 #include <fmt/ranges.h>
-#include <gnu/libc-version.h>
 
 #include <algorithm>
 #include <atomic>
@@ -277,7 +276,7 @@ ContentHash content_of(const Programs& programs, const TensorMap& weights,
                        const cpu::WeightRegion& region, const std::set<std::string>& build_ids) {
   ContentHash hash;
   for (const std::string& id : build_ids) hash.add(id);
-  hash.add(::gnu_get_libc_version());
+  hash.add(libc_version());
   hash.add(cpu::active_isa());
   for (const Graph* program : {&programs.load, &programs.source, &programs.step})
     hash.add(print_graph(*program));

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 
 #include <array>
@@ -74,5 +75,7 @@ std::string build_id_of(const void* address) {
   dl_iterate_phdr(look_at, &search);
   return search.found;
 }
+
+std::string libc_version() { return ::gnu_get_libc_version(); }
 
 }  // namespace fuselage

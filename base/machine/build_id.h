@@ -9,4 +9,8 @@ namespace fuselage {
 /// the program or library was linked without one.
 std::string build_id_of(const void* address);
 
+/// The version of the system's C library, whose functions of numbers may differ by it. Empty if it
+/// has none.
+std::string libc_version();
+
 }  // namespace fuselage

@@ -3,12 +3,13 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+
+#include "base/from_chars.h"
 
 namespace fuselage {
 namespace {
@@ -22,7 +23,7 @@ std::string text_of(const std::string& path) {
 double microseconds(const std::string& text) {
   double value = 0;
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  const auto [stop, error] = from_chars(text.data() + begin, text.data() + text.size(), value);
   return error == std::errc() && std::isfinite(value) ? value : 0;
 }
 
@@ -114,5 +115,7 @@ std::size_t useful_threads() {
   return useful_threads(allowed_cpus().size(),
                         cgroup_cpus(text_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
 }
+
+bool has_threads() { return true; }
 
 }  // namespace fuselage

@@ -28,4 +28,7 @@ std::size_t useful_threads(std::size_t allowed, double cgroup_limit);
 /// The same for this process.
 std::size_t useful_threads();
 
+/// Whether the system can start threads at all.
+bool has_threads();
+
 }  // namespace fuselage

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <system_error>
+
+#include "base/from_chars.h"
 
 namespace fuselage {
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto [stop, error] = from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "base/files/yaml.h"
 #include "base/numbers/truth.h"
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 
@@ -32,7 +32,7 @@ std::string yaml_of(const std::map<std::string, std::string>& values) {
 template <typename T>
 bool parse(const std::string& text, T& value) {
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const auto [stop, error] = from_chars(text.data(), end, value);
   return error == std::errc() && stop == end;
 }
 

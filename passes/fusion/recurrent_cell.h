@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "fuselage/graph/graph.h"
@@ -16,7 +17,10 @@ namespace fuselage {
 struct LoopInput {
   std::vector<ValueId> operands;
   MapPath via;
-  friend auto operator<=>(const LoopInput&, const LoopInput&) = default;
+  friend bool operator==(const LoopInput&, const LoopInput&) = default;
+  friend bool operator<(const LoopInput& a, const LoopInput& b) {
+    return std::tie(a.operands, a.via) < std::tie(b.operands, b.via);
+  }
 };
 
 /// A block of a product's matrix: the columns of one gate, the rows of one operand.

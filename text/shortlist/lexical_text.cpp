@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <tuple>
 
+#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/lines.h"
@@ -78,7 +78,7 @@ struct Line {
 
 double parse_probability(std::string_view text, const Line& line) {
   double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [stop, error] = from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0) ||
       !std::isfinite(value))
     throw Error(

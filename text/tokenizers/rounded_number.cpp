@@ -8,6 +8,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/from_chars.h"
+
 namespace fuselage {
 namespace {
 
@@ -19,7 +21,7 @@ double power_of_ten(int exponent) {
     std::array<double, kLargestPower + 1> powers{};
     for (int i = 0; i <= kLargestPower; ++i) {
       const std::string text = "1e" + std::to_string(i);
-      std::from_chars(text.data(), text.data() + text.size(), powers[static_cast<std::size_t>(i)]);
+      from_chars(text.data(), text.data() + text.size(), powers[static_cast<std::size_t>(i)]);
     }
     return powers;
   }();
