@@ -2,15 +2,18 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
   endif()
 endif()
-# The build ID identifies the code in files of cached weights.
-add_link_options(-Wl,--build-id=sha1)
+if(NOT EMSCRIPTEN)
+  # A module of WebAssembly is one file.
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  # The build ID identifies the code in files of cached weights.
+  add_link_options(-Wl,--build-id=sha1)
+endif()
 # Designated initializers leave out members on purpose.
 set(cxx_options -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
 if(FUSELAGE_WERROR)

@@ -1,0 +1,32 @@
+# The part of the project that reads a model directory and translates, as a module of WebAssembly: no loaders of other
+# formats, archives, pages, corpora, server, GPUs or command. Files of wasm/ take the place of those that need what
+# is not there: another system, or a library that is left out.
+add_subdirectory(wasm/libraries)
+include(cmake/layer.cmake)
+set(headers ${FUSELAGE_SOURCES}/headers)
+include_directories(SYSTEM ${headers} ${headers}/eigen3)
+# Numbers of rows have 64 bits, addresses 32.
+add_compile_definitions("EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
+
+fuselage_layer(base COLD WITH wasm/base
+               EXCEPT archive.cpp build_id.cpp compression_formats.cpp cores.cpp extension.cpp from_chars.cpp
+                      library_path.cpp mapped_memory.cpp process_memory.cpp stack.cpp
+               PUBLIC fmt PRIVATE xxhash nettle yaml_cpp)
+set_source_files_properties(base/version.cpp PROPERTIES COMPILE_DEFINITIONS
+                            FUSELAGE_VERSION="${PROJECT_VERSION}")
+fuselage_layer(graph COLD PUBLIC fuselage_base)
+fuselage_layer(ops COLD PUBLIC fuselage_graph)
+fuselage_layer(passes COLD PUBLIC fuselage_ops)
+fuselage_layer(backends ALONE "cpu/simd/" WITH wasm/backends
+               EXCEPT all_backends.cpp compare_with_reference.cpp cuda/*.cpp reference/*.cpp
+               PUBLIC fuselage_passes PRIVATE hwy)
+fuselage_layer(models COLD WITH wasm/models
+               EXCEPT load_model.cpp bundled_model.cpp marian/*.cpp huggingface/*.cpp ctranslate2/*.cpp
+                      formats/npz*.cpp formats/marian_bin.cpp formats/compressed_model.cpp
+                      formats/foreign_models.cpp formats/intgemm.cpp directory/model_configuration.cpp
+                      directory/directory_writer.cpp
+               PUBLIC fuselage_ops PRIVATE yaml_cpp)
+fuselage_layer(text COLD EXCEPT pages/*.cpp PUBLIC fuselage_base PRIVATE sentencepiece utf8proc yaml_cpp)
+fuselage_layer(decoding EXCEPT pages/*.cpp PUBLIC fuselage_backends fuselage_models fuselage_text)
+fuselage_layer(capi PUBLIC fuselage_decoding)
+add_subdirectory(wasm/module)

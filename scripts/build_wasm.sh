@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# build_wasm.sh [TARGET...]: builds Fuselage as a module of WebAssembly on Debian 12, in build-wasm: the module and
+# fuselage.js in build-wasm/module, and a page beside them that translates while one types. The libraries that it
+# needs are compiled from Debian's source packages, which are unpacked in build-wasm/sources once, from the archive
+# FUSELAGE_MIRROR (deb.debian.org).
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+
+build=build-wasm
+sources=$PWD/$build/sources
+
+# unpack_sources NAME...: source packages in folders of their names. Of LLVM, which is large and to whose standard
+# library Debian adds nothing, that library alone.
+unpack_sources() {
+  local fresh=$sources.new standard name
+  standard=$(packages_of standard packages-wasm.txt)
+  rm -rf "$fresh"
+  mkdir -p "$fresh/apt/files" "$fresh/headers"
+  (
+    private_apt "$fresh/apt" deb-src
+    cd "$fresh/apt/files"
+    apt-get source --download-only "$@"
+  )
+  for name in "$@"; do
+    if [[ $name == "$standard" ]]; then
+      mkdir "$fresh/$name"
+      tar --extract --file "$fresh/apt/files/$name"_*.orig.tar.xz --directory "$fresh/$name" --strip-components 1 \
+        --wildcards '*/libcxx/include/*' '*/libcxx/src/*'
+    else
+      dpkg-source --no-check --extract "$fresh/apt/files/$name"_*.dsc "$fresh/$name"
+    fi
+  done
+  for name in eigen3 boost nlohmann; do ln -s "/usr/include/$name" "$fresh/headers/$name"; done
+  rm -rf "$fresh/apt"
+  printf '%s\n' "$@" >"$fresh/packages"
+  rm -rf "$sources"
+  mv "$fresh" "$sources"
+}
+
+make_sources() {
+  local names
+  mapfile -t names < <(packages_of sources packages-wasm.txt && packages_of standard packages-wasm.txt)
+  cmp -s "$sources/packages" <(printf '%s\n' "${names[@]}") && return
+  mkdir -p "$build"
+  step "Unpacking source packages into $sources" unpack_sources "${names[@]}"
+}
+
+mapfile -t names < <(packages_of build packages-wasm.txt)
+mapfile -t missing < <(missing_packages "${names[@]}")
+[[ ${#missing[@]} -eq 0 ]] || step "Installing ${missing[*]}" apt_install "${missing[@]}"
+make_sources
+step "Configuring (WebAssembly)" cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/wasm.cmake" \
+  -DFUSELAGE_SOURCES="$sources" -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_MINIMAL=ON
+step "Building (WebAssembly)" cmake --build "$build" ${1+--target "$@"}

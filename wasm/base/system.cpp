@@ -1,0 +1,27 @@
+// What WebAssembly has of a system: one processor, no libraries that are loaded, and a stack whose
+// overflow the machine itself reports.
+#include "base/build_id.h"
+#include "base/cores.h"
+#include "base/library_path.h"
+#include "base/process_memory.h"
+#include "fuselage/base/stack.h"
+
+namespace fuselage {
+
+std::string build_id_of(const void*) { return {}; }
+
+std::string libc_version() { return {}; }
+
+std::size_t useful_threads() { return 1; }
+
+bool has_threads() { return false; }
+
+std::filesystem::path library_path() { return {}; }
+
+void share_symbols() {}
+
+ProcessMemory process_memory() { return {}; }
+
+void expect_stack() {}
+
+}  // namespace fuselage
