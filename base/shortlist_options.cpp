@@ -5,8 +5,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/numbers/from_chars.h"
 #include "base/numbers/truth.h"
-#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 

@@ -9,8 +9,8 @@ include_directories(SYSTEM ${headers} ${headers}/eigen3)
 add_compile_definitions("EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
 
 fuselage_layer(base COLD WITH wasm/base
-               EXCEPT archive.cpp build_id.cpp compression_formats.cpp cores.cpp extension.cpp from_chars.cpp
-                      library_path.cpp mapped_memory.cpp process_memory.cpp stack.cpp
+               EXCEPT files/archive.cpp files/compression_formats.cpp files/mapped_memory.cpp machine/*.cpp
+                      numbers/from_chars.cpp extension.cpp
                PUBLIC fmt PRIVATE xxhash nettle yaml_cpp)
 set_source_files_properties(base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                             FUSELAGE_VERSION="${PROJECT_VERSION}")

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 #include "base/suggest.h"
 #include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 #include "base/suggest.h"
 #include "decoding/output_json.h"
 #include "fuselage/base/error.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "base/cores.h"
+#include "base/machine/cores.h"
 #include "decoding/lines/line_beam.h"
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_pipeline.h"

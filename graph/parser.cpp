@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"

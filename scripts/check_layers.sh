@@ -24,7 +24,7 @@ declare -A before=(
 )
 # Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
-  [base]="files|machine numbers"
+  [base]="files|numbers machine"
   [ops]="precision structure arithmetic search fused"
   [passes]="rewrite cleanup|motion|fusion|precision|lowering"
   [backends/cpu]="simd weights runtime kernels"

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 
 namespace fuselage {
 namespace {

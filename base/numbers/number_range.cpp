@@ -5,7 +5,7 @@
 #include <cmath>
 #include <system_error>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 
 namespace fuselage {
 

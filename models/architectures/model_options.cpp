@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/files/yaml.h"
+#include "base/numbers/from_chars.h"
 #include "base/numbers/truth.h"
-#include "base/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 

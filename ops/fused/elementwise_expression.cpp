@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/fused/chains.h"
@@ -103,8 +103,7 @@ class Parser {
   template <typename T>
   T number_of_type(const char* kind) {
     T value = 0;
-    const auto [stop, error] =
-        from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [stop, error] = from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
       fail(fmt::format("this is no {}", kind));
     at_ = static_cast<std::size_t>(stop - text_.data());

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/lines.h"

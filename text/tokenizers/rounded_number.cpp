@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 
 namespace fuselage {
 namespace {

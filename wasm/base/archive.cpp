@@ -1,5 +1,5 @@
 // The minimal build has no archives.
-#include "base/archive.h"
+#include "base/files/archive.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The minimal build has no compression of files: what serves a page compresses on the way.
 #include <fmt/format.h>
 
-#include "base/compression.h"
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -1,6 +1,6 @@
 // LLVM's standard library has no std::from_chars for float and double before version 20.
 // Emscripten's strtod rounds correctly, and its locales all have a decimal point.
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Memory of WebAssembly grows and is never returned, and its files are read, not mapped.
-#include "base/mapped_memory.h"
+#include "base/files/mapped_memory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // What WebAssembly has of a system: one processor, no libraries that are loaded, and a stack whose
 // overflow the machine itself reports.
-#include "base/build_id.h"
-#include "base/cores.h"
-#include "base/library_path.h"
-#include "base/process_memory.h"
+#include "base/machine/build_id.h"
+#include "base/machine/cores.h"
+#include "base/machine/library_path.h"
+#include "base/machine/process_memory.h"
 #include "fuselage/base/stack.h"
 
 namespace fuselage {

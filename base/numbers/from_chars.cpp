@@ -1,4 +1,4 @@
-#include "base/from_chars.h"
+#include "base/numbers/from_chars.h"
 
 namespace fuselage {
 

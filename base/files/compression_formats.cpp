@@ -1,5 +1,3 @@
-#include "base/compression.h"
-
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -10,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "base/files/compression.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
