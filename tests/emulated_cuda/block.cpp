@@ -64,6 +64,7 @@ void Block::run(const dim3& size, const std::function<void()>& thread, std::mt19
     if (!next_) next_ = pick();
   }
   if (finished_ == threads_.size()) return;
+  if (!sleeping_.empty()) fail_between(*sleeping_.front(), *sleeping_.front());
   const auto waiting = std::find_if(threads_.begin(), threads_.end(), [](const Thread& t) {
     return t.state == Thread::State::waiting;
   });
@@ -78,6 +79,7 @@ void Block::prepare(const dim3& size) {
   std::shuffle(warps_.begin(), warps_.end(), *random_);
   favours_ = (*random_)() % 2 == 0;
   runnable_.assign(warps_.size(), {});
+  sleeping_.clear();
   for (std::uint32_t i = 0; i < count; ++i) {
     threads_[i].number = i;
     threads_[i].index = {i % size.x, i / size.x % size.y, i / size.x / size.y};
@@ -167,6 +169,20 @@ void Block::synchronize(bool predicate, fuselage::CodeLocation where) {
   votes_for_ += predicate;
   if (++at_barrier_ == threads_.size()) release_block();
   pause(thread);
+}
+
+// A sleeping thread counts as running: it may still come to a barrier that others wait at.
+void Block::sleep(fuselage::CodeLocation where) {
+  Thread& thread = *current_;
+  thread.wait.operation = {"a wait for a barrier in shared memory", 0, where};
+  sleeping_.push_back(&thread);
+  pause(thread);
+  thread.wait = {};
+}
+
+void Block::wake() {
+  for (Thread* thread : sleeping_) make_runnable(*thread);
+  sleeping_.clear();
 }
 
 void Block::release_block() {

@@ -50,6 +50,10 @@ class Block {
   void synchronize(bool predicate, fuselage::CodeLocation where);
   std::uint64_t exchange(const Exchange& operation, std::uint64_t bits, std::uint32_t source);
 
+  /// Lets the running thread sleep until wake(), which it may be without a change that concerns it.
+  void sleep(fuselage::CodeLocation where);
+  void wake();
+
   Votes votes() const { return votes_; }
   Thread& current() { return *current_; }
 
@@ -72,7 +76,8 @@ class Block {
 
   std::vector<Thread> threads_;
   std::vector<std::vector<Thread*>> runnable_;  ///< by warp
-  std::vector<std::uint32_t> warps_;            ///< order of warps, for blocks that favour some
+  std::vector<Thread*> sleeping_;
+  std::vector<std::uint32_t> warps_;  ///< order of warps, for blocks that favour some
   bool favours_ = false;
   std::uint32_t finished_ = 0;
   std::uint32_t at_barrier_ = 0;

@@ -15,6 +15,7 @@
 
 #include "block.h"
 #include "emulated_cuda/control.h"
+#include "emulated_cuda/hopper.h"
 #include "failure.h"
 #include "stream.h"
 #include "tests/emulated_cuda/shared_memory/range.h"
@@ -103,6 +104,7 @@ void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes, boo
     fill_shared(shared_bytes);
     threads_that_waited = 0;
     running_block().run(block, thread, random);
+    check_tiles();
     if (early) check_waits(block);
     check_shared(shared_bytes);
   }

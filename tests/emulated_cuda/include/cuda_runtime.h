@@ -11,7 +11,9 @@
 // A host thread runs one block at a time. Initially NaN: see shared_memory/range.h.
 #define __shared__ static thread_local
 #define __constant__ static
+#undef __grid_constant__
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 #include "emulated_cuda/arithmetic.h"
 #include "emulated_cuda/atomics.h"

@@ -8,8 +8,9 @@
 
 namespace fuselage::cuda {
 
-// Instructions without an intrinsic in CUDA C++ (PTX ISA 8). All inline assembly is in this file
-// and, for kernels that are compiled at run time, in backends/cuda/elementwise_source.cpp.
+// Instructions without an intrinsic in CUDA C++ (PTX ISA 8). All inline assembly is in this file,
+// in hopper_ptx.h and, for kernels that are compiled at run time, in
+// backends/cuda/elementwise_source.cpp.
 
 // --- Programmatic dependent launch (sm_90; on earlier devices kernels do not start early) ---
 
