@@ -5,8 +5,8 @@
 // g.kbest ranks f32 logits in memory: one kernel against the three kernels of Hoang et al. (WNMT
 // 2018), against separate kernels with cuDNN's softmax (if there is cuDNN), against optimal
 // separate kernels, and against a mere read of the logits. g.out includes the product: one kernel
-// without logits in memory against cuBLASLt and these kernels. All are graphs, replayed in turn;
-// ratios are medians with quartiles. Results are compared first.
+// without logits in memory, and the one for Hopper, against cuBLASLt and these kernels. All are
+// graphs, replayed in turn; ratios are medians with quartiles. Results are compared first.
 
 #include <fmt/format.h>
 
@@ -113,11 +113,16 @@ void multiply_and_rank(const Stream& stream, const OutputShape& shape, const Log
         {"cuBLASLt; bias; cuDNN's softmax; best", behind_product(DType::f32, [&](cudaStream_t s) {
            workload.rank_by_softmax(s, softmax);
          })});
-  const double seconds = race(
-      workload, stream, [&](cudaStream_t s) { workload.multiply_and_rank(s); }, rivals, rounds);
-  fmt::print("  {:<44} {:>9.1f} us  {:.0f} TFLOP/s of a roof of {:.0f}: {:.0f} %\n\n",
-             "without logits", 1e6 * seconds, 1e-12 * workload.product_flop() / seconds,
-             1e-12 * peak, 100 * workload.product_flop() / seconds / peak);
+  const auto race_and_print = [&](std::string_view name, const Enqueue& candidate) {
+    const double seconds = race(workload, stream, candidate, rivals, rounds);
+    const double rate = workload.product_flop() / seconds;
+    fmt::print("  {:<44} {:>9.1f} us  {:.0f} TFLOP/s of a roof of {:.0f}: {:.0f} %\n\n", name,
+               1e6 * seconds, 1e-12 * rate, 1e-12 * peak, 100 * rate / peak);
+  };
+  race_and_print("without logits", [&](cudaStream_t s) { workload.multiply_and_rank(s); });
+  if (workload.fits_hopper())
+    race_and_print("without logits, by the kernel for Hopper",
+                   [&](cudaStream_t s) { workload.multiply_and_rank_on_hopper(s); });
 }
 
 /// FLOP per second of a large product by cuBLASLt.

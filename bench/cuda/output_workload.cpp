@@ -7,6 +7,7 @@
 #include <random>
 
 #include "backends/cuda/device/output/fused_output.h"
+#include "backends/cuda/device/output/hopper_output.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "bench/cuda/read_roof.h"
 #include "bench/cuda/separate_output.h"
@@ -63,6 +64,7 @@ OutputWorkload::OutputWorkload(const OutputShape& shape, const Stream& stream)
   std::size_t bytes = best_of_rows_bytes(shape.rows, shape.columns, shape.k, 1);
   if (fused_shape(matrix_.stride, shape.k))
     bytes = std::max(bytes, fused_output_bytes(shape.rows, matrix_, shape.k));
+  if (fits_hopper()) bytes = std::max(bytes, hopper_output_bytes(shape.rows, matrix_, shape.k));
   workspace_ = room_for(bytes);
   const auto live = static_cast<std::int32_t>(shape.rows);
   expect_success(cudaMemcpy(small_.data(), &live, sizeof live, cudaMemcpyHostToDevice),
@@ -144,6 +146,15 @@ void OutputWorkload::rank_in_one_read(cudaStream_t stream, DType logits) {
 void OutputWorkload::multiply_and_rank(cudaStream_t stream) {
   fused_output(stream, query(true), x_.data(), matrix_, as<float>(bias_),
                {workspace_.data(), workspace_.size_bytes()});
+}
+
+bool OutputWorkload::fits_hopper() const {
+  return has_hopper_output() && hopper_shape(shape_.rows, matrix_.stride, shape_.k);
+}
+
+void OutputWorkload::multiply_and_rank_on_hopper(cudaStream_t stream) {
+  hopper_output(stream, query(true), x_.data(), matrix_, as<float>(bias_),
+                {workspace_.data(), workspace_.size_bytes()});
 }
 
 void OutputWorkload::read_logits(cudaStream_t stream) {

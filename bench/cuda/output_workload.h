@@ -44,8 +44,11 @@ class OutputWorkload {
   void rank_in_separate_kernels(cudaStream_t stream);
   void rank_by_softmax(cudaStream_t stream, const LogSoftmax& softmax);
   void rank_in_one_read(cudaStream_t stream, DType logits);
-  /// The whole layer, without logits in memory.
+  /// The whole layer, without logits in memory, and the same by the kernel for Hopper, where the
+  /// GPU has its instructions and the shape fits.
   void multiply_and_rank(cudaStream_t stream);
+  bool fits_hopper() const;
+  void multiply_and_rank_on_hopper(cudaStream_t stream);
   void read_logits(cudaStream_t stream);
 
   /// The last results.

@@ -19,22 +19,31 @@ TEST(OutputCost, IsInTheRatiosThatWereMeasured) {
                             {512, 3, 0.55},
                             {512, 9, 0.50}}) {
     const OutputSize size{std::int64_t{1280} * m.k, m.depth, 30000, m.k};
-    const double ratio = seconds_with_logits(size) / seconds_without_logits(size);
+    const double ratio = seconds_of(OutputWay::logits, size) / seconds_of(OutputWay::fused, size);
     EXPECT_NEAR(ratio, m.ratio, 0.2 * m.ratio) << m.depth << " numbers, best " << m.k;
-    EXPECT_FALSE(is_faster_without_logits(size));
+    EXPECT_EQ(fastest_output(size, false), OutputWay::logits);
   }
 }
 
 // 63 us for the product and its ranking were measured by ncu.
 TEST(OutputCost, IsThatOfTheWeightsForFewRows) {
   const OutputSize size{64, 512, 58101, 1};
-  EXPECT_NEAR(seconds_without_logits(size), 63e-6, 10e-6);
-  EXPECT_LT(seconds_with_logits(size), 40e-6);
-  EXPECT_FALSE(is_faster_without_logits({1, 512, 58101, 1}));
+  EXPECT_NEAR(seconds_of(OutputWay::fused, size), 63e-6, 10e-6);
+  EXPECT_LT(seconds_of(OutputWay::logits, size), 40e-6);
+  EXPECT_EQ(fastest_output({1, 512, 58101, 1}, false), OutputWay::logits);
 }
 
 TEST(OutputCost, RowsThatAreTooLongHaveLogits) {
-  EXPECT_FALSE(is_faster_without_logits({1280, 8192, 30000, 4}));
+  EXPECT_EQ(fastest_output({1280, 8192, 30000, 4}, true), OutputWay::logits);
+}
+
+// The aim that the kernel for Hopper was written for, in case its counts hold.
+TEST(OutputCost, ChoosesTheKernelForHopperOnlyIfItIsTried) {
+  const OutputSize size{1280, 512, 30000, 1};
+  EXPECT_FALSE(is_measured(OutputWay::hopper));
+  EXPECT_EQ(fastest_output(size, false), OutputWay::logits);
+  EXPECT_EQ(fastest_output(size, true), OutputWay::hopper);
+  EXPECT_GT(seconds_of(OutputWay::logits, size) / seconds_of(OutputWay::hopper, size), 1.15);
 }
 
 }  // namespace

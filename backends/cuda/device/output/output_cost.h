@@ -10,13 +10,25 @@ struct OutputSize {
   std::int32_t k = 0;
 };
 
-/// Seconds of the two ways of computing it on an H200: a product by cuBLASLt and one read of its
-/// logits, or one kernel without logits in memory. From rates that were measured there
-/// (output_cost.cpp); on other GPUs only their ratio is of use.
-double seconds_with_logits(const OutputSize& size);
-double seconds_without_logits(const OutputSize& size);
+/// The ways of computing it.
+enum class OutputWay : std::uint8_t {
+  logits,  ///< a product by cuBLASLt and one read of its logits
+  fused,   ///< fused_output(): without logits in memory
+  hopper,  ///< hopper_output(): the same, on Hopper alone
+};
 
-/// Whether the kernel without logits in memory is the faster one, and can compute it.
-bool is_faster_without_logits(const OutputSize& size);
+/// Seconds of a way on an H200, from rates that were measured there, or are estimates
+/// (output_cost.cpp); infinite if it cannot compute it. On other GPUs only ratios are of use.
+double seconds_of(OutputWay way, const OutputSize& size);
+
+/// Whether the way's rates were measured.
+bool is_measured(OutputWay way);
+
+/// The fastest way of those that were measured, and, with `tries_hopper`, OutputWay::hopper.
+OutputWay fastest_output(const OutputSize& size, bool tries_hopper);
+
+/// Whether a measurement asks for ways that no GPU has measured yet: the environment variable
+/// FUSELAGE_CUDA_UNMEASURED is 1.
+bool tries_unmeasured();
 
 }  // namespace fuselage::cuda

@@ -5,6 +5,7 @@
 #include "backends/cuda/device/kernel/bump_allocator.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/output/fused_output.h"
+#include "backends/cuda/device/output/hopper_output.h"
 #include "backends/cuda/device/output/logit_layers.h"
 #include "backends/cuda/device/output/output_cost.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
@@ -85,26 +86,29 @@ std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const B
   return std::make_unique<LogitLayers>(std::move(members), true);
 }
 
-/// linear_k_best for matrices of bf16 and f16, to whose type rows are rounded: without logits in
-/// memory where that is faster (output_cost.h), or where a row's bits must not depend on the number
-/// of rows.
+/// linear_k_best for matrices of bf16 and f16, to whose type rows are rounded: in the fastest way
+/// (output_cost.h), or without logits in memory where a row's bits must not depend on the number of
+/// rows.
 class FusedOutput : public Kernel {
  public:
   FusedOutput(const PlannedInstruction& in, const Binding& binding)
       : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
         log_softmax_(binding.node.as<op::Scores>().log_softmax),
-        with_logits_(make_output_layer(in, binding)) {}
+        with_logits_(make_output_layer(in, binding)),
+        tries_hopper_(has_hopper_output() && tries_unmeasured()) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const BestQuery query = best_query(in, run, matrix_->n, log_softmax_);
-    if (!run.blas.is_deterministic() && has_logits(query.rows.max_live, query.k))
-      return with_logits_->launch(in, run);
+    const OutputWay way =
+        run.blas.is_deterministic() ? OutputWay::fused : way_for(query.rows.max_live, query.k);
+    if (way == OutputWay::logits) return with_logits_->launch(in, run);
     BumpAllocator allocator(run.workspace);
     auto* x = allocator.allocate<std::uint16_t>(query.rows.max_live * matrix_->stride);
     check(allocator.fits(), "fused_output: the workspace is too small");
     round_rows(run.stream, {rows_in(in, run, 0), query.rows, 1, matrix_->k}, matrix_->dtype,
                matrix_->stride, {x, matrix_->stride, nullptr});
-    fused_output(run.stream, query, x, *matrix_, third_as_bias(in, run), allocator.remaining());
+    const auto output = way == OutputWay::hopper ? hopper_output : fused_output;
+    output(run.stream, query, x, *matrix_, third_as_bias(in, run), allocator.remaining());
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
@@ -112,20 +116,24 @@ class FusedOutput : public Kernel {
     const std::int64_t rows = bounds[in.domain].max_live;
     BumpAllocator allocator;
     allocator.allocate<std::uint16_t>(rows * matrix_->stride);
-    const std::size_t fused =
-        allocator.used_bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
-    if (!has_logits(rows, cols_of(in))) return fused;
-    return std::max(fused, with_logits_->workspace_bytes(in, bounds));
+    const std::int32_t k = cols_of(in);
+    const OutputWay way = way_for(rows, k);
+    std::size_t bytes = fused_output_bytes(rows, *matrix_, k);  // in deterministic runs
+    if (way == OutputWay::hopper) bytes = std::max(bytes, hopper_output_bytes(rows, *matrix_, k));
+    bytes += allocator.used_bytes();
+    if (way != OutputWay::logits) return bytes;
+    return std::max(bytes, with_logits_->workspace_bytes(in, bounds));
   }
 
  private:
-  bool has_logits(std::int64_t rows, std::int32_t k) const {
-    return !is_faster_without_logits({rows, matrix_->k, matrix_->n, k});
+  OutputWay way_for(std::int64_t rows, std::int32_t k) const {
+    return fastest_output({rows, matrix_->k, matrix_->n, k}, tries_hopper_);
   }
 
   std::shared_ptr<const DeviceMatrix> matrix_;
   bool log_softmax_;
   std::unique_ptr<Kernel> with_logits_;
+  bool tries_hopper_;
 };
 
 /// Rows too long for shared memory always have logits in memory.
