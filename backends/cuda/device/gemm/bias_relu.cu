@@ -1,4 +1,5 @@
 #include "backends/cuda/device/gemm/bias_relu.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
@@ -8,6 +9,7 @@ constexpr int kThreads = 256;
 
 __global__ void bias_relu_kernel(float* out, std::int64_t stride, std::int64_t columns,
                                  const float* bias, bool relu) {
+  start_early();
   float* row = out + static_cast<std::int64_t>(blockIdx.x) * stride;
   for (std::int64_t c = threadIdx.x; c < columns; c += kThreads) {
     float value = row[c];
@@ -20,8 +22,8 @@ __global__ void bias_relu_kernel(float* out, std::int64_t stride, std::int64_t c
 
 void add_bias_relu(cudaStream_t stream, float* out, std::int64_t stride, std::int64_t rows,
                    std::int64_t columns, const float* bias, bool relu) {
-  launch(stream, bias_relu_kernel, {blocks_for(rows, 1), kThreads}, out, stride, columns, bias,
-         relu);
+  launch_early(stream, bias_relu_kernel, {blocks_for(rows, 1), kThreads}, out, stride, columns,
+               bias, relu);
 }
 
 }  // namespace fuselage::cuda

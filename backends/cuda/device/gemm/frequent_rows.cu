@@ -1,4 +1,5 @@
 #include "backends/cuda/device/gemm/frequent_rows.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
@@ -15,6 +16,7 @@ __device__ inline std::int64_t row_of_entry(const std::int32_t* rank, std::int32
 
 __global__ void look_up_kernel(FrequentProducts table, const std::int32_t* entries, Rows rows,
                                RowsOut out) {
+  start_early();
   const std::int32_t r = static_cast<std::int32_t>(blockIdx.x);
   if (r >= *rows.live) return;
   const std::int32_t entry = entries[r];
@@ -27,6 +29,7 @@ __global__ void look_up_kernel(FrequentProducts table, const std::int32_t* entri
 
 __global__ void copy_leading_kernel(RowsIn x, Rows entries, const std::int32_t* rank,
                                     std::int64_t count, float* out) {
+  start_early();
   const std::int32_t entry = static_cast<std::int32_t>(blockIdx.x);
   if (entry >= *entries.live) return;
   const std::int64_t row = row_of_entry(rank, entry, count);
@@ -40,14 +43,14 @@ __global__ void copy_leading_kernel(RowsIn x, Rows entries, const std::int32_t* 
 
 void look_up_products(cudaStream_t stream, const FrequentProducts& table,
                       const std::int32_t* entries, const Rows& rows, const RowsOut& out) {
-  launch(stream, look_up_kernel, {blocks_for(rows.max_live, 1), kThreads}, table, entries, rows,
-         out);
+  launch_early(stream, look_up_kernel, {blocks_for(rows.max_live, 1), kThreads}, table, entries,
+               rows, out);
 }
 
 void copy_leading_rows(cudaStream_t stream, const RowsIn& x, const Rows& entries,
                        const std::int32_t* rank, std::int64_t count, float* out) {
-  launch(stream, copy_leading_kernel, {blocks_for(entries.max_live, 1), kThreads}, x, entries, rank,
-         count, out);
+  launch_early(stream, copy_leading_kernel, {blocks_for(entries.max_live, 1), kThreads}, x, entries,
+               rank, count, out);
 }
 
 }  // namespace fuselage::cuda

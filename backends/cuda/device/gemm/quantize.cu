@@ -1,5 +1,6 @@
 #include "backends/cuda/device/gemm/quantize.h"
 #include "backends/cuda/device/runtime/conversions.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
@@ -71,6 +72,7 @@ struct Scale {
 template <int kThreads, int kBits, typename Integer>
 __global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, Scale given,
                                 Integer nearest, RowsOut out) {
+  start_early();
   constexpr int kInWord = 32 / kBits;
   const std::int64_t group = ThreadGroup<kThreads>::index();
   const std::int64_t r = group / vectors.per_row;
@@ -95,6 +97,7 @@ __global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, Sca
 
 template <int kBits>
 __global__ void dequantize_kernel(RowsIn x, RowVectors vectors, RowsOut out) {
+  start_early();
   constexpr int kInWord = 32 / kBits;
   const std::int64_t k = vectors.k;
   const std::int64_t columns = vectors.per_row * k;
@@ -115,6 +118,7 @@ __global__ void dequantize_kernel(RowsIn x, RowVectors vectors, RowsOut out) {
 
 template <typename From, typename To>
 __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
+  start_early();
   const auto* x = static_cast<const From*>(cast.x) + (cast.x_first ? *cast.x_first : 0) * columns;
   auto* out = static_cast<To*>(cast.out) + (cast.out_first ? *cast.out_first : 0) * columns;
   const std::int64_t size = *rows.live * columns;
@@ -127,9 +131,9 @@ template <int kBits, typename Integer>
 void launch_quantize(cudaStream_t stream, const RowsIn& x, const RowVectors& vectors, float largest,
                      const Scale& given, const Integer& nearest, const RowsOut& out) {
   with_group(vectors.k, [&](auto threads) {
-    launch(stream, quantize_kernel<threads, kBits, Integer>,
-           config_for_groups<threads>(vectors.rows.max_live * vectors.per_row), x, vectors, largest,
-           given, nearest, out);
+    launch_early(stream, quantize_kernel<threads, kBits, Integer>,
+                 config_for_groups<threads>(vectors.rows.max_live * vectors.per_row), x, vectors,
+                 largest, given, nearest, out);
   });
 }
 
@@ -150,8 +154,8 @@ void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float*
 void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out) {
   const LaunchConfig config = config_for_elements(vectors.rows, vectors.per_row * vectors.k);
-  launch(stream, from == DType::qint8 ? dequantize_kernel<8> : dequantize_kernel<16>, config, x,
-         vectors, out);
+  launch_early(stream, from == DType::qint8 ? dequantize_kernel<8> : dequantize_kernel<16>, config,
+               x, vectors, out);
 }
 
 void cast_rows(cudaStream_t stream, const Cast& cast, const Rows& rows, std::int64_t columns) {
@@ -160,17 +164,17 @@ void cast_rows(cudaStream_t stream, const Cast& cast, const Rows& rows, std::int
                             .block = dim3(kThreads)};
   const auto is = [&](DType from, DType to) { return cast.from == from && cast.to == to; };
   if (is(DType::f32, DType::bf16))
-    launch(stream, cast_kernel<float, __nv_bfloat16>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<float, __nv_bfloat16>, config, cast, rows, columns);
   else if (is(DType::f32, DType::f16))
-    launch(stream, cast_kernel<float, __half>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<float, __half>, config, cast, rows, columns);
   else if (is(DType::bf16, DType::f32))
-    launch(stream, cast_kernel<__nv_bfloat16, float>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<__nv_bfloat16, float>, config, cast, rows, columns);
   else if (is(DType::f16, DType::f32))
-    launch(stream, cast_kernel<__half, float>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<__half, float>, config, cast, rows, columns);
   else if (is(DType::i32, DType::f32))
-    launch(stream, cast_kernel<std::int32_t, float>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<std::int32_t, float>, config, cast, rows, columns);
   else
-    launch(stream, cast_kernel<float, float>, config, cast, rows, columns);
+    launch_early(stream, cast_kernel<float, float>, config, cast, rows, columns);
 }
 
 }  // namespace fuselage::cuda

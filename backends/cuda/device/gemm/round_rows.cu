@@ -1,4 +1,5 @@
 #include "backends/cuda/device/gemm/round_rows.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/put_floats.h"
 
@@ -8,6 +9,7 @@ namespace {
 constexpr int kThreads = 128;
 
 __global__ void round_kernel(VectorsIn in, std::int64_t width, FloatsOut out) {
+  start_early();
   const std::int64_t i = blockIdx.x;
   if (i >= live_vectors(in)) return;
   const float* vector = vector_of(in, i);
@@ -25,6 +27,7 @@ __device__ inline std::uint32_t leading_bytes(std::uint32_t word, std::int64_t b
 
 __global__ void split(VectorsIn in, std::int64_t bytes, std::int64_t words, std::uint32_t* integers,
                       float* scales) {
+  start_early();
   const std::int64_t i = blockIdx.x;
   if (i >= live_vectors(in)) return;
   const float* vector = vector_of(in, i);
@@ -40,14 +43,14 @@ __global__ void split(VectorsIn in, std::int64_t bytes, std::int64_t words, std:
 
 void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t width,
                 const ResultOf<std::uint16_t>& out) {
-  launch(stream, round_kernel, {blocks_for(in.max_count(), 1), kThreads}, in, width,
-         FloatsOut{.floats = {}, .rounded = out, .is_bf16 = to == DType::bf16});
+  launch_early(stream, round_kernel, {blocks_for(in.max_count(), 1), kThreads}, in, width,
+               FloatsOut{.floats = {}, .rounded = out, .is_bf16 = to == DType::bf16});
 }
 
 void split_rows(cudaStream_t stream, const VectorsIn& in, std::int64_t bytes, std::int64_t stride,
                 std::byte* integers, float* scales) {
-  launch(stream, split, {blocks_for(in.max_count(), 1), kThreads}, in, bytes, stride / 4,
-         reinterpret_cast<std::uint32_t*>(integers), scales);
+  launch_early(stream, split, {blocks_for(in.max_count(), 1), kThreads}, in, bytes, stride / 4,
+               reinterpret_cast<std::uint32_t*>(integers), scales);
 }
 
 }  // namespace fuselage::cuda

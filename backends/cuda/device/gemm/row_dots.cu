@@ -1,5 +1,6 @@
 #include "backends/cuda/device/gemm/row_dots.h"
 #include "backends/cuda/device/runtime/dot_products.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
@@ -8,6 +9,7 @@ namespace {
 constexpr int kRows = 4;  // rows of a block, a warp for each
 
 __global__ void dot_kernel(RowsIn x, Rows rows, const float* w, RowsOut out) {
+  start_early();
   const std::int64_t r =
       static_cast<std::int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kWarpSize;
   if (r >= *rows.live) return;
@@ -19,8 +21,8 @@ __global__ void dot_kernel(RowsIn x, Rows rows, const float* w, RowsOut out) {
 
 void row_dots(cudaStream_t stream, const RowsIn& x, const Rows& rows, const float* w,
               const RowsOut& out) {
-  launch(stream, dot_kernel, {blocks_for(rows.max_live, kRows), kRows * kWarpSize}, x, rows, w,
-         out);
+  launch_early(stream, dot_kernel, {blocks_for(rows.max_live, kRows), kRows * kWarpSize}, x, rows,
+               w, out);
 }
 
 }  // namespace fuselage::cuda

@@ -7,6 +7,7 @@
 #include "backends/cuda/device/output/k_best_epilogue.h"
 #include "backends/cuda/device/output/thread_best.h"
 #include "backends/cuda/device/output/tile_product.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
 
@@ -168,6 +169,7 @@ __device__ SoftmaxNormalizer rank_tile(const Work<kWarpsM, kWarpsN>& work, const
 template <typename T, std::int32_t kWarpsM, std::int32_t kWarpsN>
 __global__ void __launch_bounds__(32 * kWarpsM * kWarpsN, kWarpsN == 1 ? 2 : 1)
     multiply_and_rank(const Layer<T> layer) {
+  start_early();
   const Work<kWarpsM, kWarpsN> work(layer);
   const std::int32_t live = *layer.rows.live;
   if (work.block_row >= live) return;
@@ -210,10 +212,10 @@ auto kernel_for(const FusedShape& shape) {
 
 template <typename T>
 void launch_layer(cudaStream_t stream, const FusedShape& shape, const Layer<T>& layer) {
-  launch(stream, kernel_for<T>(shape),
-         {dim3(blocks_for(layer.max_rows, shape.rows()) * static_cast<unsigned>(layer.spans)),
-          dim3(static_cast<unsigned>(shape.threads())), shape.shared_bytes},
-         layer);
+  launch_early(stream, kernel_for<T>(shape),
+               {dim3(blocks_for(layer.max_rows, shape.rows()) * static_cast<unsigned>(layer.spans)),
+                dim3(static_cast<unsigned>(shape.threads())), shape.shared_bytes},
+               layer);
 }
 
 template <typename T>

@@ -22,6 +22,7 @@
 #include "backends/cuda/device/output/k_best_epilogue.h"
 #include "backends/cuda/device/output/logit_chunk.h"
 #include "backends/cuda/device/output/softmax_normalizer.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
 
@@ -167,6 +168,7 @@ __device__ KBestEpilogue epilogue_of(const Query& query, const LogitRow& row) {
 template <typename T, std::int32_t kSlots, bool kNormalizes, bool kEnsemble>
 __global__ void __launch_bounds__(kBestWarps* kWarpSize, 2)
     k_best_kernel(Query query, Members<T> members) {
+  start_early();
   const std::int64_t r = blockIdx.x;
   if (r >= *query.rows.live) return;
   __shared__ float2 totals[kMaxMembers];  // maxima and sums of members
@@ -208,6 +210,7 @@ __global__ void __launch_bounds__(kBestWarps* kWarpSize, 2)
 
 __global__ void count_kernel(Rows rows, std::int32_t size, std::int32_t chunks,
                              std::int32_t* counts) {
+  start_early();
   const auto chunk = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (chunk < chunks) counts[chunk] = max(min(*rows.live - chunk * size, size), 0);
 }
@@ -225,10 +228,11 @@ template <typename T>
 void launch_query(cudaStream_t stream, const Query& query, const Members<T>& members,
                   std::int32_t warps) {
   const auto kernel = query.k <= kWarpSize ? kernel_for<T, 1>(query) : kernel_for<T, 2>(query);
-  launch(stream, kernel,
-         {dim3(static_cast<unsigned>(query.rows.max_live), static_cast<unsigned>(query.shards)),
-          dim3(static_cast<unsigned>(warps * kWarpSize)), block_best_bytes(warps, query.k)},
-         query, members);
+  launch_early(
+      stream, kernel,
+      {dim3(static_cast<unsigned>(query.rows.max_live), static_cast<unsigned>(query.shards)),
+       dim3(static_cast<unsigned>(warps * kWarpSize)), block_best_bytes(warps, query.k)},
+      query, members);
 }
 
 std::int32_t warps_for(std::int32_t chunks) { return std::clamp(chunks, 1, kBestWarps); }
@@ -239,8 +243,8 @@ void count_live_rows(cudaStream_t stream, const Rows& rows, std::int32_t size,
                      std::int32_t* counts) {
   constexpr std::uint32_t kThreads = 128;
   const auto chunks = static_cast<std::int32_t>(blocks_for(rows.max_live, size));
-  launch(stream, count_kernel, {dim3(blocks_for(chunks, kThreads)), dim3(kThreads)}, rows, size,
-         chunks, counts);
+  launch_early(stream, count_kernel, {dim3(blocks_for(chunks, kThreads)), dim3(kThreads)}, rows,
+               size, chunks, counts);
 }
 
 template <typename T>

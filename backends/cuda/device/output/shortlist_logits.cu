@@ -7,6 +7,7 @@
 #include "backends/cuda/device/output/softmax_normalizer.h"
 #include "backends/cuda/device/runtime/conversions.h"
 #include "backends/cuda/device/runtime/dot_products.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
 
@@ -76,6 +77,7 @@ template <typename T, class Dot>
 __global__ void __launch_bounds__(kWarps* kWarpSize)
     shortlist_logits_kernel(RowsIn x, Rows rows, DeviceMatrix matrix, const float* bias,
                             ShortlistWords lists, float* logits) {
+  start_early();
   const std::int64_t r = blockIdx.x;
   if (r >= *rows.live) return;
   const std::int32_t begin = lists.pairs.begin[r];
@@ -114,10 +116,10 @@ void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMat
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(
       kSaturatingBlocks / max_rows, 1, std::max<std::int64_t>(max_blocks, 1)));
   const auto terms = static_cast<std::size_t>(matrix.stride / Dot::kNumbersOfTerm);
-  launch(stream, shortlist_logits_kernel<T, Dot>,
-         {dim3(static_cast<unsigned>(rows.max_live), blocks), dim3(kWarps * kWarpSize),
-          terms * sizeof(typename Dot::Term)},
-         x, rows, matrix, bias, lists, logits);
+  launch_early(stream, shortlist_logits_kernel<T, Dot>,
+               {dim3(static_cast<unsigned>(rows.max_live), blocks), dim3(kWarps * kWarpSize),
+                terms * sizeof(typename Dot::Term)},
+               x, rows, matrix, bias, lists, logits);
 }
 
 }  // namespace
