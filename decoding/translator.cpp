@@ -253,7 +253,8 @@ EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
         number + 1));
   EncodedLine encoded =
       guide_encoder_ ? encode_guided(line, number, guide) : encoder_->encode(line, number);
-  encoded.stream = stream_of_line(options_.seed + (guide.part << kLinesOfPart), number);
+  encoded.stream =
+      stream_of_line(options_.seed + (std::uint64_t{guide.part} << kLinesOfPart), number);
   add_beam(guide, options_, number, encoded.guide);
   return encoded;
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -47,7 +48,10 @@ class WordIndex {
   };
 
   static std::size_t hash_of(std::string_view word) { return std::hash<std::string_view>()(word); }
-  static std::uint32_t tag_of(std::size_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+  /// The upper half.
+  static std::uint32_t tag_of(std::size_t hash) {
+    return static_cast<std::uint32_t>(hash >> std::numeric_limits<std::size_t>::digits / 2);
+  }
 
   /// The slot of the word, or the free one where it belongs.
   std::size_t place_of(std::string_view word, std::size_t hash) const {
