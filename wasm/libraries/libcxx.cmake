@@ -10,7 +10,7 @@ configure_file(${cxx}/include/__config_site.in ${CMAKE_CURRENT_BINARY_DIR}/cxx/_
 
 file(GLOB sources CONFIGURE_DEPENDS ${cxx}/src/*.cpp ${cxx}/src/filesystem/*.cpp ${cxx}/src/ryu/*.cpp)
 # What other systems need, and what nothing here uses.
-list(FILTER sources EXCLUDE REGEX "/(int128_builtins|legacy_[a-z_]+|barrier|format|memory_resource|strstream|regex)\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/(int128_builtins|legacy_[a-z_]+|barrier|format|memory_resource|strstream)\.cpp$")
 add_library(cxx STATIC ${sources})
 target_include_directories(cxx PRIVATE ${cxx}/src ${EMSCRIPTEN_ROOT_PATH}/system/lib/libcxxabi/include)
 target_compile_definitions(cxx PRIVATE _LIBCPP_BUILDING_LIBRARY LIBCXX_BUILDING_LIBCXXABI)
