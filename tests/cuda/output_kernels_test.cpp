@@ -1,5 +1,7 @@
 // Kernels of output layers in plans, against the reference evaluation.
 
+#include <cstdlib>
+
 #include "backends/cuda/device/output/logit_layers.h"
 #include "tests/cuda/gemm_program.h"
 
@@ -77,16 +79,22 @@ return a = %a, i = %i
 }
 
 /// Rows are rounded to the matrix's type, so scores differ slightly.
-TEST_F(OutputKernelsTest, LayersWithoutLogits) {
-  for (const std::string_view domain : {"hyp", "prefix"})
-    expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
-                            R"(, dims = [21]}
-%w = param() {name = "W", dims = [21, 501], dtype = bf16}
+TEST_F(OutputKernelsTest, LayersOf16Bits) {
+  for (const char* unmeasured : {"never", "if_faster", "always"}) {
+    setenv("FUSELAGE_CUDA_UNMEASURED", unmeasured, 1);
+    for (const std::string_view domain : {"hyp", "prefix"})
+      for (const std::string_view dtype : {"bf16", "f16"})
+        expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
+                                R"(, dims = [21]}
+%w = param() {name = "W", dims = [21, 501], dtype = )" +
+                                std::string(dtype) + R"(}
 %b = param() {name = "b", dims = [501]}
 %a, %i = linear_k_best(%x, %w, %b) {k = 6}
 return a = %a
 )",
-                        0.1);
+                            0.1);
+  }
+  unsetenv("FUSELAGE_CUDA_UNMEASURED");
 }
 
 TEST_F(OutputKernelsTest, LongRowsOfBf16HaveLogits) {

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/output/output_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -85,18 +86,24 @@ double seconds_of(OutputWay way, const OutputSize& size) {
 
 bool is_measured(OutputWay way) { return way != OutputWay::hopper; }
 
-OutputWay fastest_output(const OutputSize& size, bool tries_hopper) {
-  OutputWay best = OutputWay::logits;
-  for (const OutputWay way : {OutputWay::fused, OutputWay::hopper})
-    if ((way != OutputWay::hopper || tries_hopper) &&
-        seconds_of(way, size) < seconds_of(best, size))
-      best = way;
-  return best;
+UnmeasuredUse use_of_unmeasured() {
+  const char* value = std::getenv("FUSELAGE_CUDA_UNMEASURED");
+  const std::string_view use = value == nullptr ? std::string_view() : value;
+  if (use == "always") return UnmeasuredUse::always;
+  return use == "if_faster" ? UnmeasuredUse::if_faster : UnmeasuredUse::never;
 }
 
-bool tries_unmeasured() {
-  const char* value = std::getenv("FUSELAGE_CUDA_UNMEASURED");
-  return value != nullptr && std::string_view(value) == "1";
+OutputWay fastest_output(const OutputSize& size, UnmeasuredUse unmeasured) {
+  OutputWay best = OutputWay::logits;
+  for (const OutputWay way : {OutputWay::fused, OutputWay::hopper}) {
+    const double seconds = seconds_of(way, size);
+    if (is_measured(way) || unmeasured == UnmeasuredUse::if_faster) {
+      if (seconds < seconds_of(best, size)) best = way;
+    } else if (unmeasured == UnmeasuredUse::always && std::isfinite(seconds)) {
+      best = way;
+    }
+  }
+  return best;
 }
 
 }  // namespace fuselage::cuda

@@ -24,11 +24,18 @@ double seconds_of(OutputWay way, const OutputSize& size);
 /// Whether the way's rates were measured.
 bool is_measured(OutputWay way);
 
-/// The fastest way of those that were measured, and, with `tries_hopper`, OutputWay::hopper.
-OutputWay fastest_output(const OutputSize& size, bool tries_hopper);
+/// When ways that no GPU has measured compute a layer.
+enum class UnmeasuredUse : std::uint8_t {
+  never,
+  if_faster,  ///< by their estimates
+  always,     ///< wherever they can
+};
 
-/// Whether a measurement asks for ways that no GPU has measured yet: the environment variable
-/// FUSELAGE_CUDA_UNMEASURED is 1.
-bool tries_unmeasured();
+/// The use that a measurement asks for: the environment variable FUSELAGE_CUDA_UNMEASURED is
+/// `if_faster` or `always`.
+UnmeasuredUse use_of_unmeasured();
+
+/// The fastest way of those that may compute the layer.
+OutputWay fastest_output(const OutputSize& size, UnmeasuredUse unmeasured);
 
 }  // namespace fuselage::cuda

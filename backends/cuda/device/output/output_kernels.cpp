@@ -95,7 +95,7 @@ class FusedOutput : public Kernel {
       : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
         log_softmax_(binding.node.as<op::Scores>().log_softmax),
         with_logits_(make_output_layer(in, binding)),
-        tries_hopper_(has_hopper_output() && tries_unmeasured()) {}
+        unmeasured_(has_hopper_output() ? use_of_unmeasured() : UnmeasuredUse::never) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const BestQuery query = best_query(in, run, matrix_->n, log_softmax_);
@@ -127,13 +127,13 @@ class FusedOutput : public Kernel {
 
  private:
   OutputWay way_for(std::int64_t rows, std::int32_t k) const {
-    return fastest_output({rows, matrix_->k, matrix_->n, k}, tries_hopper_);
+    return fastest_output({rows, matrix_->k, matrix_->n, k}, unmeasured_);
   }
 
   std::shared_ptr<const DeviceMatrix> matrix_;
   bool log_softmax_;
   std::unique_ptr<Kernel> with_logits_;
-  bool tries_hopper_;
+  UnmeasuredUse unmeasured_;
 };
 
 /// Rows too long for shared memory always have logits in memory.
