@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device/output/hopper_layer.h"
-#include "backends/cuda/device/output/k_best_epilogue.h"
 #include "backends/cuda/device/runtime/launch.h"
-#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -25,12 +22,6 @@ int attribute_of_device(cudaDeviceAttr attribute) {
   expect_success(cudaDeviceGetAttribute(&value, attribute, device),
                  "query of a device's attribute");
   return value;
-}
-
-std::int32_t hopper_spans(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
-                          std::int32_t k) {
-  return hopper_plan(shape, rows, columns, k, attribute_of_device(cudaDevAttrMultiProcessorCount))
-      .spans;
 }
 
 }  // namespace
@@ -67,8 +58,8 @@ HopperPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t
   HopperPlan best;
   for (std::int64_t spans = 1; spans <= tiles; ++spans) {
     const std::int64_t turns = (blocks * spans + multiprocessors - 1) / multiprocessors;
-    const double time =
-        static_cast<double>(turns) * (static_cast<double>((tiles + spans - 1) / spans) + start);
+    const std::int64_t tiles_each = (tiles + spans - 1) / spans;
+    const double time = static_cast<double>(turns) * (static_cast<double>(tiles_each) + start);
     if (spans == 1 || time < best.tiles) best = {static_cast<std::int32_t>(spans), time};
   }
   return best;
@@ -79,6 +70,12 @@ bool has_hopper_output() {
          attribute_of_device(cudaDevAttrComputeCapabilityMinor) == 0;
 }
 
+std::int32_t hopper_spans(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
+                          std::int32_t k) {
+  return hopper_plan(shape, rows, columns, k, attribute_of_device(cudaDevAttrMultiProcessorCount))
+      .spans;
+}
+
 std::size_t hopper_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k) {
   const HopperShape shape = hopper_shape(rows, matrix.stride, k).value();
   const std::int64_t lists =
@@ -86,41 +83,6 @@ std::size_t hopper_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, s
   return static_cast<std::size_t>(rows) *
          (static_cast<std::size_t>(hopper_tiles(matrix.n)) * sizeof(SoftmaxNormalizer) +
           static_cast<std::size_t>(lists) * sizeof(Ranked));
-}
-
-void hopper_output(cudaStream_t stream, const BestQuery& query, const void* x,
-                   const DeviceMatrix& matrix, const float* bias, const Workspace& workspace) {
-  const std::int32_t rows = query.rows.max_live;
-  if (rows == 0) return;
-  check(workspace.bytes >= hopper_output_bytes(rows, matrix, query.k),
-        "hopper_output: the workspace is too small");
-  const HopperShape shape = hopper_shape(rows, matrix.stride, query.k).value();
-  const auto tiles = static_cast<std::int32_t>(hopper_tiles(matrix.n));
-  auto* normalizers = reinterpret_cast<SoftmaxNormalizer*>(workspace.data);
-  const HopperLayer layer{
-      .x = make_tile_map({x, rows, matrix.stride}, shape.rows()),
-      .matrix = make_tile_map({matrix.data, matrix.n, matrix.stride}, kHopperColumns),
-      .rows = query.rows,
-      .max_rows = rows,
-      .columns = static_cast<std::int32_t>(matrix.n),
-      .tiles = tiles,
-      .slabs = static_cast<std::int32_t>((matrix.stride + kTileDepth - 1) / kTileDepth),
-      .stages = shape.stages,
-      .k = query.k,
-      .spans = hopper_spans(shape, rows, matrix.n, query.k),
-      .log_softmax = query.log_softmax,
-      .bias = bias,
-      .normalizers = normalizers,
-      .lists = reinterpret_cast<Ranked*>(normalizers + std::int64_t{tiles} * rows)};
-  launch_hopper_layer(stream, shape, matrix.dtype, layer);
-  merge_k_best(
-      stream,
-      {.rows = query.rows,
-       .k = query.k,
-       .epilogue = {.log_softmax = query.log_softmax, .columns = layer.columns},
-       .out = query.out,
-       .lists = {.first = layer.lists, .count = layer.spans * kHopperGroups},
-       .normalizers = {.first = normalizers, .count = tiles, .stride = rows, .row_stride = 1}});
 }
 
 }  // namespace fuselage::cuda

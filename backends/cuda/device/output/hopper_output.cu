@@ -12,12 +12,16 @@
 // other group's products from a depth of 192 on. None of it is measured (docs/cuda.md, "The output
 // layer").
 
-#include "backends/cuda/device/output/hopper_layer.h"
+#include <cuda.h>
+
+#include "backends/cuda/device/output/hopper_output.h"
 #include "backends/cuda/device/output/hopper_ranking.h"
+#include "backends/cuda/device/output/k_best_epilogue.h"
 #include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/hopper_ptx.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -32,6 +36,17 @@ constexpr int kFetchingRegisters = 24;
 constexpr std::int32_t kVectorBytes = kTileDepth * 2;
 constexpr std::int32_t kStageBytes = kHopperColumns * kVectorBytes;
 constexpr std::int32_t kSlabAlignment = 1024;
+
+/// The parameters of a launch .
+struct HopperLayer {
+  CUtensorMap x, matrix;  ///< tiles of the block's rows, and of kHopperColumns columns
+  Rows rows;
+  std::int32_t max_rows = 0, columns = 0, tiles = 0, slabs = 0, stages = 0, k = 0, spans = 1;
+  bool log_softmax = false;
+  const float* bias = nullptr;
+  SoftmaxNormalizer* normalizers = nullptr;  ///< [tile][row]
+  Ranked* lists = nullptr;                   ///< [row][span][group][k]
+};
 
 /// The layout of a block's shared memory.
 struct HopperShared {
@@ -246,8 +261,7 @@ auto hopper_kernel(const HopperShape& shape) {
   return shape.row_tiles == 2 ? hopper_multiply_and_rank<T, 2> : hopper_multiply_and_rank<T, 1>;
 }
 
-}  // namespace
-
+/// Leaves normalizers and lists for merge_k_best().
 void launch_hopper_layer(cudaStream_t stream, const HopperShape& shape, DType dtype,
                          const HopperLayer& layer) {
   const LaunchConfig config{
@@ -257,6 +271,43 @@ void launch_hopper_layer(cudaStream_t stream, const HopperShape& shape, DType dt
       stream,
       dtype == DType::bf16 ? hopper_kernel<__nv_bfloat16>(shape) : hopper_kernel<__half>(shape),
       config, layer);
+}
+
+}  // namespace
+
+void hopper_output(cudaStream_t stream, const BestQuery& query, const void* x,
+                   const DeviceMatrix& matrix, const float* bias, const Workspace& workspace) {
+  const std::int32_t rows = query.rows.max_live;
+  if (rows == 0) return;
+  check(workspace.bytes >= hopper_output_bytes(rows, matrix, query.k),
+        "hopper_output: the workspace is too small");
+  const HopperShape shape = hopper_shape(rows, matrix.stride, query.k).value();
+  const auto tiles = static_cast<std::int32_t>(blocks_for(matrix.n, kHopperColumns));
+  auto* normalizers = reinterpret_cast<SoftmaxNormalizer*>(workspace.data);
+  const HopperLayer layer{
+      .x = make_tile_map({x, rows, matrix.stride}, shape.rows()),
+      .matrix = make_tile_map({matrix.data, matrix.n, matrix.stride}, kHopperColumns),
+      .rows = query.rows,
+      .max_rows = rows,
+      .columns = static_cast<std::int32_t>(matrix.n),
+      .tiles = tiles,
+      .slabs = static_cast<std::int32_t>((matrix.stride + kTileDepth - 1) / kTileDepth),
+      .stages = shape.stages,
+      .k = query.k,
+      .spans = hopper_spans(shape, rows, matrix.n, query.k),
+      .log_softmax = query.log_softmax,
+      .bias = bias,
+      .normalizers = normalizers,
+      .lists = reinterpret_cast<Ranked*>(normalizers + std::int64_t{tiles} * rows)};
+  launch_hopper_layer(stream, shape, matrix.dtype, layer);
+  merge_k_best(
+      stream,
+      {.rows = query.rows,
+       .k = query.k,
+       .epilogue = {.log_softmax = query.log_softmax, .columns = layer.columns},
+       .out = query.out,
+       .lists = {.first = layer.lists, .count = layer.spans * kHopperGroups},
+       .normalizers = {.first = normalizers, .count = tiles, .stride = rows, .row_stride = 1}});
 }
 
 }  // namespace fuselage::cuda

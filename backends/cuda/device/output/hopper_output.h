@@ -42,6 +42,10 @@ struct HopperPlan {
 HopperPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
                        std::int32_t k, int multiprocessors);
 
+/// The number of blocks that share the columns of a tile of rows, on the current device.
+std::int32_t hopper_spans(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
+                          std::int32_t k);
+
 /// Whether the current device has the kernel's instructions: compute capability 9.0 alone.
 bool has_hopper_output();
 
