@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/gather/strided_copy.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "fuselage/base/error.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 __global__ void strided_copy_kernel(RowsIn x, DeviceStrides view, Rows rows, std::int64_t columns,
                                     RowsOut out) {
+  start_early();
   for (std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; r < *rows.live;
        r += std::int64_t{gridDim.x} * blockDim.y) {
     const float* from = row_of(x, r);
@@ -27,6 +29,7 @@ __global__ void strided_copy_kernel(RowsIn x, DeviceStrides view, Rows rows, std
 
 __global__ void copy_vectors_kernel(RowsIn x, Rows rows, std::int64_t columns, std::int64_t part,
                                     std::int64_t width, RowsOut out) {
+  start_early();
   for (std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; r < *rows.live;
        r += std::int64_t{gridDim.x} * blockDim.y) {
     const float* from = row_of(x, r);
@@ -50,14 +53,14 @@ DeviceStrides device_strides(const StridedView& view) {
 
 void strided_copy(cudaStream_t stream, const RowsIn& x, const DeviceStrides& view, const Rows& rows,
                   std::int64_t columns, const RowsOut& out) {
-  launch(stream, strided_copy_kernel, config_for_elements(rows, columns), x, view, rows, columns,
-         out);
+  launch_early(stream, strided_copy_kernel, config_for_elements(rows, columns), x, view, rows,
+               columns, out);
 }
 
 void copy_vectors(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
                   std::int64_t part, std::int64_t width, const RowsOut& out) {
-  launch(stream, copy_vectors_kernel, config_for_elements(rows, columns), x, rows, columns, part,
-         width, out);
+  launch_early(stream, copy_vectors_kernel, config_for_elements(rows, columns), x, rows, columns,
+               part, width, out);
 }
 
 }  // namespace fuselage::cuda

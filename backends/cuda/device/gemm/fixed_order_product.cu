@@ -1,5 +1,6 @@
 #include "backends/cuda/device/gemm/fixed_order_product.h"
 #include "backends/cuda/device/runtime/conversions.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
@@ -32,6 +33,7 @@ __device__ void load_slab(float (&to)[kDepth][kVectors + 1], const T* from, std:
 /// A block for each tile of rows and columns, a thread for kRowsEach by 4 of its elements.
 template <std::int32_t kRowsEach, typename T, typename Out>
 __global__ void __launch_bounds__(kSide* kSide) fixed_order_kernel(FixedOrder<T, Out> p) {
+  start_early();
   constexpr std::int32_t kRows = kRowsEach * kSide;
   __shared__ float x[kDepth][kRows + 1];
   __shared__ float w[kDepth][kColumns + 1];
@@ -75,10 +77,10 @@ void run_fixed_order(cudaStream_t stream, const DeviceMatrix& matrix, const Prod
                              .matrix_stride = matrix.stride,
                              .out_stride = product.out_stride};
   const bool few = product.rows <= kSide;
-  launch(stream, few ? fixed_order_kernel<1, T, Out> : fixed_order_kernel<4, T, Out>,
-         {dim3(blocks_for(p.n, kColumns), blocks_for(p.rows, few ? kSide : 4 * kSide)),
-          dim3(kSide * kSide)},
-         p);
+  launch_early(stream, few ? fixed_order_kernel<1, T, Out> : fixed_order_kernel<4, T, Out>,
+               {dim3(blocks_for(p.n, kColumns), blocks_for(p.rows, few ? kSide : 4 * kSide)),
+                dim3(kSide * kSide)},
+               p);
 }
 
 template <typename T>

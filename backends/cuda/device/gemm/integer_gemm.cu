@@ -2,6 +2,7 @@
 
 #include "backends/cuda/device/gemm/integer_gemm.h"
 #include "backends/cuda/device/runtime/dot_products.h"
+#include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/memory.h"
 
@@ -81,6 +82,7 @@ __device__ inline void store_tile(const int (&sums)[kEach][kColumnsEach],
 template <class Integers, int kEach>
 __global__ void __launch_bounds__(kThreads, 2)
     multiply(VectorsIn in, DeviceMatrix matrix, VectorsOut out) {
+  start_early();
   constexpr int kRows = kThreadsAcross * kEach;
   __shared__ const float* vectors[kRows];
   __shared__ int rows[kDepth][kRows + kPadding];
@@ -117,15 +119,17 @@ void multiply_tiles(cudaStream_t stream, const VectorsIn& in, const DeviceMatrix
                     const VectorsOut& out) {
   const std::uint32_t tiles = blocks_for(matrix.n, kColumns);
   if (in.max_count() <= kThreadsAcross)
-    launch(stream, multiply<Integers, 1>,
-           {{blocks_for(in.max_count(), kThreadsAcross), tiles}, kThreads}, in, matrix, out);
+    launch_early(stream, multiply<Integers, 1>,
+                 {{blocks_for(in.max_count(), kThreadsAcross), tiles}, kThreads}, in, matrix, out);
   else
-    launch(stream, multiply<Integers, 4>,
-           {{blocks_for(in.max_count(), 4 * kThreadsAcross), tiles}, kThreads}, in, matrix, out);
+    launch_early(stream, multiply<Integers, 4>,
+                 {{blocks_for(in.max_count(), 4 * kThreadsAcross), tiles}, kThreads}, in, matrix,
+                 out);
 }
 
 __global__ void scale_rows(VectorsIn in, const std::int32_t* sums, std::int64_t stride,
                            const float* scales, DeviceMatrix matrix, VectorsOut out) {
+  start_early();
   const std::int64_t i = blockIdx.x;
   if (i >= live_vectors(in)) return;
   float* to = vector_of(out, i);
@@ -155,8 +159,8 @@ void integer_gemm(cudaStream_t stream, const VectorsIn& in, const DeviceMatrix& 
 void scale_sums(cudaStream_t stream, const VectorsIn& in, const std::int32_t* sums,
                 std::int64_t stride, const float* scales, const DeviceMatrix& matrix,
                 const VectorsOut& out) {
-  launch(stream, scale_rows, {blocks_for(in.max_count(), 1), kThreads}, in, sums, stride, scales,
-         matrix, out);
+  launch_early(stream, scale_rows, {blocks_for(in.max_count(), 1), kThreads}, in, sums, stride,
+               scales, matrix, out);
 }
 
 std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {

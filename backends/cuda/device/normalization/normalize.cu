@@ -13,6 +13,7 @@ namespace {
 
 template <int kThreads>
 __global__ void softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
+  start_early();
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   softmax_of<kThreads>({row_of(x, r)}, columns, row_of(out, r), 1);
@@ -20,6 +21,7 @@ __global__ void softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOu
 
 template <int kThreads>
 __global__ void log_softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
+  start_early();
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   log_softmax_of<kThreads>({row_of(x, r)}, columns, row_of(out, r), 1);
@@ -27,6 +29,7 @@ __global__ void log_softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, Ro
 
 template <int kThreads>
 __global__ void log_sum_exp_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
+  start_early();
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   const OnlineSoftmax all = online_softmax<kThreads>({row_of(x, r)}, columns);
@@ -207,24 +210,24 @@ void launch_add_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
 void softmax(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
              const RowsOut& out) {
   with_group(columns, [&](auto threads) {
-    launch(stream, softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
-           columns, out);
+    launch_early(stream, softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x,
+                 rows, columns, out);
   });
 }
 
 void log_softmax(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
                  const RowsOut& out) {
   with_group(columns, [&](auto threads) {
-    launch(stream, log_softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
-           columns, out);
+    launch_early(stream, log_softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x,
+                 rows, columns, out);
   });
 }
 
 void log_sum_exp(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
                  const RowsOut& out) {
   with_group(columns, [&](auto threads) {
-    launch(stream, log_sum_exp_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
-           columns, out);
+    launch_early(stream, log_sum_exp_kernel<threads>, config_for_groups<threads>(rows.max_live), x,
+                 rows, columns, out);
   });
 }
 
