@@ -150,7 +150,12 @@ count=0
 for command in $commands; do
   while IFS= read -r example; do
     if [[ $command == serve ]]; then # until a signal
-      timeout --preserve-status 5 bash -c "exec ${example/serve/serve --port 0}" >out 2>err </dev/null || fail "the example '$example': $(tail -1 err)"
+      bash -c "exec ${example/serve/serve --port 0}" >out 2>err </dev/null &
+      for ((i = 0; i < 300; ++i)); do
+        ! grep -q '^http' out && kill -0 $! 2>kill.err || break
+        sleep 0.1
+      done
+      kill -TERM $! && wait $! && grep -q '^http' out || fail "the example '$example': $(tail -1 err)"
       continue
     fi
     [[ $example != *'| man '* ]] || command -v man >/dev/null || continue
