@@ -100,7 +100,7 @@ zstyle ':completion:*' list-prompt ''; bindkey '^I' complete-word; stty columns 
 local out
 zpty -r shell out '*READY1*'
 zpty -n -w shell "$1"$'\t'
-sleep 1
+sleep 2
 zpty -n -w shell $'\C-a: \C-e\n'
 zpty -w shell 'print END$((1))'
 zpty -r shell out '*END1*'
@@ -108,7 +108,7 @@ print -r -- "$out"
 ZSH
   for case in "fuselage trans=translate" "fuselage dump --format htm=html" \
     "fuselage translate --beam-s=--beam-size" "fuselage manual sco=score"; do
-    timeout 30 zsh -f complete.zsh "${case%=*}" >completed 2>&1
+    timeout 30 zsh -f complete.zsh "${case%=*}" >completed 2>&1 || fail "zsh: $case ends with status $?"
     grep -qF -- "${case#*=}" completed || fail "zsh: $case: $(tail -3 completed)"
   done
 else
