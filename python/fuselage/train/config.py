@@ -198,6 +198,8 @@ def _value(kind: Any, value: Any, where: str, key: str) -> Any:
             raise Error(f"{where}: '{key}' must be a list, not {value!r}")
         of = typing.get_args(kind)[0]
         return [_build(of, each, where, f"{key}[{i}].") for i, each in enumerate(value)]
+    if typing.get_origin(kind) is dict and not isinstance(value, dict):
+        raise Error(f"{where}: '{key}' must be a mapping, not {value!r}")
     if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     allowed = {int: int, str: str, float: float, bool: bool}.get(kind)
@@ -255,7 +257,6 @@ def _check_replacement(pattern: Any, replacement: Any, where: str) -> None:
         if not isinstance(pattern, str) or not isinstance(replacement, str):
             raise Error(f"{where}: 'replace' has {pattern!r}: {replacement!r}, not two strings")
         re.sub(pattern, replacement, "")
-        re.compile(pattern)
     except (re.error, IndexError) as error:
         raise Error(f"{where}: 'replace' has {pattern!r}: {replacement!r}: {error}") from error
 

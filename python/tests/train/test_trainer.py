@@ -231,6 +231,7 @@ def test_a_small_checkpoint_has_5_bytes_a_parameter_and_nearly_the_same_numbers(
         ({"training": {"updates": 0}}, "'training.updates' is 0, expected at least 1"),
         ({"training": {"precision": "fp8"}}, "'training.precision' is 'fp8', not fp32 or bf16"),
         ({"data": {"train": []}}, "'data.train' names no text"),
+        ({"data": {"replace": ["a"]}}, r"'data.replace' must be a mapping, not \['a'\]"),
         ({"data": {"train": [{"paths": "x"}]}}, r"no key 'data.train\[0\].paths'"),
     ],
 )

@@ -25,7 +25,7 @@ __device__ float bias_of(const Attention& in, std::int64_t pair, std::int64_t he
 
 /// The new row of a left row.
 struct NewestRow {
-  std::int32_t right = -2;  ///< its number; -2, which no row has: there is no new row
+  std::int32_t right = -2;  ///< the number of the new row; -2, a number of no row: there is none
   const float* data = nullptr;
 
   __device__ NewestRow(const NewRows& added, std::int64_t i) {

@@ -26,15 +26,6 @@ std::int64_t tiles_of(std::int64_t columns) {
   return (columns + kFusedColumns - 1) / kFusedColumns;
 }
 
-int multiprocessors() {
-  int device = 0;
-  int count = 0;
-  expect_success(cudaGetDevice(&device), "query of the current device");
-  expect_success(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                 "query of the number of multiprocessors");
-  return count;
-}
-
 }  // namespace
 
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k) {
@@ -53,27 +44,21 @@ std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k) {
   return std::nullopt;
 }
 
-FusedPlan fused_plan(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
-                     std::int32_t k, int multiprocessors) {
+SpanPlan fused_plan(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
+                    std::int32_t k, int multiprocessors) {
   const std::int64_t blocks = (rows + shape.rows() - 1) / shape.rows();
   const std::int64_t tiles = tiles_of(columns);
   const std::int64_t at_once =
       std::int64_t{multiprocessors} * (shape.shared_bytes <= kHalfOfShared ? 2 : 1);
   // The time of a block in tiles. `start`: loading of rows and filling of lists.
   const double start = 1 + k / 8.0;
-  FusedPlan best;
-  for (std::int64_t spans = 1; spans <= tiles; ++spans) {
-    const std::int64_t turns = (blocks * spans + at_once - 1) / at_once;
-    const std::int64_t tiles_each = (tiles + spans - 1) / spans;
-    const double time = static_cast<double>(turns) * (static_cast<double>(tiles_each) + start);
-    if (spans == 1 || time < best.tiles) best = {static_cast<std::int32_t>(spans), time};
-  }
-  return best;
+  return plan_spans(blocks, tiles, at_once, start);
 }
 
 std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
                          std::int32_t k) {
-  return fused_plan(shape, rows, columns, k, multiprocessors()).spans;
+  return fused_plan(shape, rows, columns, k, attribute_of_device(cudaDevAttrMultiProcessorCount))
+      .spans;
 }
 
 std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k) {

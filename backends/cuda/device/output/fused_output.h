@@ -9,6 +9,7 @@
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/kernel.h"
 #include "backends/cuda/device/output/k_best.h"
+#include "backends/cuda/device/output/span_plan.h"
 
 namespace fuselage::cuda {
 
@@ -39,14 +40,9 @@ inline constexpr std::int32_t kFusedStagedStride = 20;
 /// memory. The shape, and so the bits of a row, do not depend on the number of rows.
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
 
-/// The blocks that share the columns of a tile of rows on a device, and the time of a launch with
-/// so many of them, as a multiple of a tile's time.
-struct FusedPlan {
-  std::int32_t spans = 1;
-  double tiles = 0;
-};
-FusedPlan fused_plan(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
-                     std::int32_t k, int multiprocessors);
+/// The blocks that share the columns of a tile of rows on a device.
+SpanPlan fused_plan(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
+                    std::int32_t k, int multiprocessors);
 
 /// The number of blocks that share the columns of a tile of rows, on the current device.
 std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,

@@ -15,15 +15,6 @@ std::int64_t hopper_tiles(std::int64_t columns) {
   return (columns + kHopperColumns - 1) / kHopperColumns;
 }
 
-int attribute_of_device(cudaDeviceAttr attribute) {
-  int device = 0;
-  int value = 0;
-  expect_success(cudaGetDevice(&device), "query of the current device");
-  expect_success(cudaDeviceGetAttribute(&value, attribute, device),
-                 "query of a device's attribute");
-  return value;
-}
-
 }  // namespace
 
 std::optional<HopperShape> hopper_shape(std::int64_t rows, std::int64_t stride, std::int32_t k) {
@@ -49,20 +40,13 @@ std::optional<HopperShape> hopper_shape(std::int64_t rows, std::int64_t stride, 
   return std::nullopt;
 }
 
-HopperPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
-                       std::int32_t k, int multiprocessors) {
+SpanPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
+                     std::int32_t k, int multiprocessors) {
   const std::int64_t blocks = (rows + shape.rows() - 1) / shape.rows();
   const std::int64_t tiles = hopper_tiles(columns);
   // In tiles: loading of rows, and the ranking of the last tile, which nothing hides.
   const double start = 1.5 + k / 8.0;
-  HopperPlan best;
-  for (std::int64_t spans = 1; spans <= tiles; ++spans) {
-    const std::int64_t turns = (blocks * spans + multiprocessors - 1) / multiprocessors;
-    const std::int64_t tiles_each = (tiles + spans - 1) / spans;
-    const double time = static_cast<double>(turns) * (static_cast<double>(tiles_each) + start);
-    if (spans == 1 || time < best.tiles) best = {static_cast<std::int32_t>(spans), time};
-  }
-  return best;
+  return plan_spans(blocks, tiles, multiprocessors, start);
 }
 
 bool has_hopper_output() {

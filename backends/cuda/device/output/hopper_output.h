@@ -9,6 +9,7 @@
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/kernel.h"
 #include "backends/cuda/device/output/k_best.h"
+#include "backends/cuda/device/output/span_plan.h"
 #include "backends/cuda/device/runtime/tile_map.h"
 
 namespace fuselage::cuda {
@@ -33,14 +34,9 @@ struct HopperShape {
 /// in shared memory. It changes no bit of a row.
 std::optional<HopperShape> hopper_shape(std::int64_t rows, std::int64_t stride, std::int32_t k);
 
-/// The blocks that share the columns of a tile of rows on a device, and the time of a launch with
-/// so many of them, as a multiple of a tile's time.
-struct HopperPlan {
-  std::int32_t spans = 1;
-  double tiles = 0;
-};
-HopperPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
-                       std::int32_t k, int multiprocessors);
+/// The blocks that share the columns of a tile of rows on a device.
+SpanPlan hopper_plan(const HopperShape& shape, std::int64_t rows, std::int64_t columns,
+                     std::int32_t k, int multiprocessors);
 
 /// The number of blocks that share the columns of a tile of rows, on the current device.
 std::int32_t hopper_spans(const HopperShape& shape, std::int64_t rows, std::int64_t columns,

@@ -99,7 +99,7 @@ class QuadBest {
  private:
   __device__ Ranked& at(std::int32_t rank) const { return list_[rank * stride_]; }
 
-  /// NaN is an entry that is gone, -infinity one that is no number.
+  /// NaN stands for an entry that was taken, -infinity for a logit that is NaN.
   __device__ static void forget_columns(const QuadRow& logits, std::int32_t count) {
 #pragma unroll
     for (std::int32_t i = 0; i < kQuadLogits; ++i)

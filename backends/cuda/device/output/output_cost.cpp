@@ -32,8 +32,7 @@ double tile_seconds(std::int32_t k) { return 12.4e-6 * (1 + 0.06 * (k - 1)); }
 /// k = 1, 3, 9, before candidates were ranked by counting.
 double share_of_reading(std::int32_t k) { return 1 / (1.5 + 0.17 * k); }
 
-// hopper_output() is not measured. These are what it was written to reach at least, below its
-// counts.
+// hopper_output() is not measured. These shares are assumed, below those that its counts allow.
 constexpr double kHopperShareOfRoof = 0.6;
 constexpr double kHopperShareOfBandwidth = 0.7;
 /// 1,400 cycles at 1.6 GHz rank 128 rows by 128 columns, beside work on lists.
@@ -52,7 +51,7 @@ double seconds_with_logits(const OutputSize& size) {
 double seconds_without_logits(const OutputSize& size) {
   const auto shape = fused_shape(padded_size(size.depth), size.k);
   if (!shape) return std::numeric_limits<double>::infinity();
-  const FusedPlan plan = fused_plan(*shape, size.rows, size.columns, size.k, kMultiprocessors);
+  const SpanPlan plan = fused_plan(*shape, size.rows, size.columns, size.k, kMultiprocessors);
   return plan.tiles * tile_seconds(size.k) + kMergeSeconds;
 }
 
@@ -60,7 +59,7 @@ double seconds_on_hopper(const OutputSize& size) {
   const std::int64_t stride = padded_size(size.depth);
   const auto shape = hopper_shape(size.rows, stride, size.k);
   if (!shape) return std::numeric_limits<double>::infinity();
-  const HopperPlan plan = hopper_plan(*shape, size.rows, size.columns, size.k, kMultiprocessors);
+  const SpanPlan plan = hopper_plan(*shape, size.rows, size.columns, size.k, kMultiprocessors);
   const std::int64_t depth = (stride + kTileDepth - 1) / kTileDepth * kTileDepth;
   const double tile_flop = 2.0 * shape->rows() * kHopperColumns * static_cast<double>(depth);
   const double multiplying = tile_flop / (kHopperShareOfRoof * kRoof / kMultiprocessors);

@@ -111,7 +111,7 @@ __device__ inline WarpgroupOperand warpgroup_operand(const void* vectors,
   return {kLayout | ((address & 0x3ffff) >> 4)};
 }
 
-/// Sums of a thread of 64 vectors by 128 vectors. Sum 4 n + 2 h + c is that of row
+/// Sums of a thread of 64 vectors by 128 vectors. Sum 4 n + 2 h + c belongs to row
 /// 16 (warp % 4) + lane / 4 + 8 h and column 8 n + lane % 4 * 2 + c.
 using WarpgroupSums = float[64];
 
