@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sentencepiece
 
+import fuselage.commands
 from fuselage import Error
 from fuselage.graph import Graph, architecture, load_model
 from fuselage.structure import Structure
@@ -53,15 +55,11 @@ def _claim(config: Config, folder: Path) -> None:
 def _take_model(config: Config, folder: Path) -> None:
     """Start with the graph, the weights and the vocabulary of a model."""
     path = config.model.finetune
-    graph, weights, vocabularies = load_model(path)
+    graph, weights, vocabularies = _load_floats(path)
     if len(set(vocabularies)) != 1 or not vocabularies[0].endswith(".spm"):
         raise Error(
             f"'{path}' has the vocabularies {vocabularies}; only a model with one "
             "SentencePiece model for both sides can be trained further"
-        )
-    if Structure.of(graph).parameters != {name: each.shape for name, each in weights.items()}:
-        raise Error(
-            f"'{path}' stores some weights in integers; train further from its float weights"
         )
     shutil.copyfile(vocabularies[0], folder / VOCABULARY)
     _write(folder / GRAPH, str(graph))
@@ -69,6 +67,18 @@ def _take_model(config: Config, folder: Path) -> None:
     with partial.open("wb") as file:
         np.savez(file, **weights)
     partial.replace(folder / "initial.npz")
+
+
+def _load_floats(path: str) -> tuple[Graph, dict[str, np.ndarray], list[str]]:
+    """Read a model; matrices that are stored in integers become the numbers that they stand for."""
+    graph, weights, vocabularies = load_model(path)
+    if all(node.op != "dequantize" for node in Structure.of(graph).nodes):
+        return graph, weights, vocabularies
+    Log.say(f"'{path}' stores matrices in integers: training starts with their numbers")
+    with tempfile.TemporaryDirectory() as floats:
+        fuselage.commands.quantize(path, floats, "fp32", quiet=True, no_probes=True)
+        graph, weights, _ = load_model(floats)
+    return graph, weights, vocabularies
 
 
 def _make_vocabulary(config: Config, folder: Path) -> None:

@@ -10,13 +10,17 @@ import time
 from pathlib import Path
 
 import fuselage
+import numpy as np
 import pytest
 import yaml
 from fuselage import Error
+from fuselage.graph import Graph
+from fuselage.structure import Structure
 from fuselage.train.batches import Texts, make_batch
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
 from fuselage.train.config import Augmentation, Optimization, Text, read_config
 from fuselage.train.optimizer import learning_rate
+from fuselage.train.prepare import prepare
 from fuselage.train.text import other_forms, read_pairs
 
 CONFIG = {
@@ -176,6 +180,22 @@ def test_a_folder_is_of_one_model_and_text(folder: Path, tmp_path: Path) -> None
     alone = [sys.executable, "-m", "fuselage.train", "--output", str(tmp_path)]
     done = subprocess.run(alone, capture_output=True, text=True)
     assert done.returncode == 1 and "is no prepared training" in done.stderr
+
+
+def test_a_model_stored_in_integers_is_trained_further_from_its_numbers(
+    folder: Path, tmp_path: Path, lines: list[str]
+) -> None:
+    model = fuselage.find_bundled_model()
+    values = {**CONFIG, "model": {"finetune": model}}
+    (folder / "further.yml").write_text(yaml.safe_dump(values))
+    prepare(read_config(folder / "further.yml"), tmp_path)
+    graph = Graph.parse((tmp_path / "graph.ir").read_text(encoding="utf-8"))
+    assert all(node.op != "dequantize" for node in Structure.of(graph).nodes)
+    with np.load(tmp_path / "initial.npz") as weights:
+        graph.save(tmp_path / "floats", dict(weights), [tmp_path / "vocab.spm"] * 2)
+    floats = fuselage.Translator(tmp_path / "floats", precision="fp32", beam_size=1)
+    stored = fuselage.Translator(model, precision="fp32", beam_size=1)
+    assert floats.translate(lines[:5]) == stored.translate(lines[:5])
 
 
 def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
