@@ -18,9 +18,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kModelVersion = 1;
-constexpr std::array<std::string_view, 9> kConfigKeys = {
-    "fuselage-model", "name",   "right-left",   "vocabularies", "splitters",
-    "text",           "decode", "architecture", "options"};
+constexpr std::array<std::string_view, 10> kConfigKeys = {
+    "fuselage-model", "name",      "right-left", "vocabularies", "splitters",
+    "text",           "shortlist", "decode",     "architecture", "options"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -71,14 +71,17 @@ DecodeDefaults decode_defaults(const Json& config, const std::string& path, bool
   return defaults;
 }
 
+void expect_file_name(const std::string& name, std::string_view meaning, const std::string& path) {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+    throw Error(fmt::format("{}: {} {} must be a file in the model directory", path, meaning,
+                            in_quotes(name)));
+}
+
 /// The file names of a list; one name stands for both sides.
 std::vector<std::string> file_names(const Json& config, std::string_view key,
                                     std::string_view meaning, const std::string& path) {
   auto names = get<std::vector<std::string>>(config, key, {}, "a list of file names", path);
-  for (const std::string& name : names)
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-      throw Error(fmt::format("{}: {} {} must be a file in the model directory", path, meaning,
-                              in_quotes(name)));
+  for (const std::string& name : names) expect_file_name(name, meaning, path);
   if (names.size() == 1) names.push_back(names[0]);
   return names;
 }
@@ -89,6 +92,42 @@ std::vector<std::string> splitter_names(const Json& config, const std::string& p
     throw Error(fmt::format("{}: 'splitters' must name two files, of source and target, not {}",
                             path, names.size()));
   return names;
+}
+
+/// The values of the option shortlist: a file name, which numbers or a boolean may follow.
+ShortlistOptions shortlist_options(const Json& config, const std::string& path) {
+  const auto found = config.find("shortlist");
+  if (found == config.end()) return {};
+  const std::string where = path + ": shortlist";
+  if (!found->is_array() || found->empty() || !found->front().is_string())
+    throw Error(
+        fmt::format("{}: a list of a file name and its limits is needed, not {}", where,
+                    shown(*found)));
+  std::vector<std::string> values;
+  for (const Json& value : *found) {
+    if (value.is_structured() || value.is_null())
+      throw Error(fmt::format("{}: a limit must be a number, not {}", where, shown(value)));
+    values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  expect_file_name(values.front(), "shortlist", path);
+  try {
+    return parse_shortlist(values);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+/// The shortest list of values that shortlist_options reads as `shortlist`.
+nlohmann::ordered_json print_shortlist(const ShortlistOptions& shortlist) {
+  nlohmann::ordered_json values = {shortlist.path};
+  if (!shortlist.checksum) {
+    values.push_back(false);
+  } else if (shortlist.limits != LexicalLimits{}) {
+    values.push_back(shortlist.limits.first);
+    values.push_back(shortlist.limits.best);
+    if (shortlist.limits.threshold != 0) values.push_back(shortlist.limits.threshold);
+  }
+  return values;
 }
 
 /// The options of the architecture as JSON.
@@ -116,6 +155,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
           .text = config.contains("text")
                       ? parse_text_format(config.at("text"), path + ": text", ignore_unknown)
                       : TextFormat{},
+          .shortlist = shortlist_options(config, path),
           .decode = decode_defaults(config, path, ignore_unknown),
           .architecture = get<std::string>(config, "architecture", "", "a text", path),
           .options = architecture_options(config, path)};
@@ -129,6 +169,7 @@ std::string print_model_config(const ModelConfig& config) {
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
   if (!config.splitters.empty()) json["splitters"] = config.splitters;
   if (config.text != TextFormat{}) json["text"] = print_text_format(config.text);
+  if (!config.shortlist.path.empty()) json["shortlist"] = print_shortlist(config.shortlist);
   for (const std::string_view key : decode_keys())
     if (const auto text = decode_text(config.decode, key))
       json["decode"][std::string(key)] = as_json(*text);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/base/shortlist_options.h"
 #include "fuselage/models/decode_defaults.h"
 #include "fuselage/models/text_format.h"
 
@@ -17,6 +18,7 @@ struct ModelConfig {
   /// File names of what splits the text of source and target; or empty.
   std::vector<std::string> splitters = {};
   TextFormat text = {};
+  ShortlistOptions shortlist = {};  ///< its path is a file name; empty: none
   DecodeDefaults decode;
   std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
   std::string options = {};       ///< of the architecture, as JSON; empty: none

@@ -81,9 +81,9 @@ std::string probes_text(Probes probes, bool rounded) {
   return text;
 }
 
-/// Names for the copies of vocabularies and splitters: the file names, with a prefix if two files
-/// have the same name.
-std::vector<std::string> vocabulary_names(const std::vector<std::string>& paths) {
+/// Names for the copies of vocabularies, splitters and shortlist: the file names, with a prefix if
+/// two files have the same name.
+std::vector<std::string> names_of_copies(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     std::string name = fs::path(paths[i]).filename().string();
@@ -106,8 +106,9 @@ std::set<std::string> files_of_model(const std::string& directory) {
     const ModelConfig config = parse_model_config(read_file(path, kMaxConfig), path, true);
     files.insert(config.vocabularies.begin(), config.vocabularies.end());
     files.insert(config.splitters.begin(), config.splitters.end());
+    files.insert(config.shortlist.path);
   } catch (const Error&) {
-    // The model's vocabularies are then unknown, so all are kept.
+    // The model's other files are then unknown, so all are kept.
   }
   return files;
 }
@@ -140,6 +141,12 @@ class DirectoryReader {
     const MappedFile file = map_file(path);
     if (const auto digest = digest_of(kWeightsFile)) expect_digest(view(file), path, *digest);
     return read_safetensors_file(file, path);
+  }
+
+  /// Compares a file of the model that is read later, as a whole.
+  void check(std::string_view file) {
+    const std::string path = path_in(directory_, file);
+    if (const auto digest = digest_of(file)) expect_digest(view(map_file(path)), path, *digest);
   }
 
   /// The listed digest of a file of the model; nullopt when digests are not checked. Throws Error
@@ -217,14 +224,14 @@ void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::
 
 }  // namespace
 
-void expect_vocabulary_name(const std::string& path) {
+void expect_copied_name(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   if (std::find(kFixedFiles.begin(), kFixedFiles.end(), name) != kFixedFiles.end())
-    throw Error(fmt::format("{}: a vocabulary in a model directory cannot be called {}; rename it",
+    throw Error(fmt::format("{}: a file that comes with a model cannot be called {}; rename it",
                             path, name));
   if (name.find_first_of("\n\r\\") != std::string::npos)
     throw Error(fmt::format(
-        "{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
+        "{}: {} cannot list a name with a line break or a backslash; rename the file",
         in_quotes(path), kManifestFile));
 }
 
@@ -257,10 +264,12 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   expect_replaceable(directory);
   std::vector<std::string> files = vocabularies;
   files.insert(files.end(), model.splitters.begin(), model.splitters.end());
-  for (const std::string& path : files) expect_vocabulary_name(path);
+  if (!model.shortlist.path.empty()) files.push_back(model.shortlist.path);
+  for (const std::string& path : files) expect_copied_name(path);
   const TensorMap weights = split_quantized_weights(stored_weights(model, options.half));
-  const std::vector<std::string> names = vocabulary_names(files);
+  const std::vector<std::string> names = names_of_copies(files);
   const auto splitters = names.begin() + static_cast<std::ptrdiff_t>(vocabularies.size());
+  const auto shortlist = splitters + static_cast<std::ptrdiff_t>(model.splitters.size());
   std::vector<std::string> contents;
   for (const std::string& path : files) {
     contents.push_back(read_file(path));
@@ -268,12 +277,14 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
     if (digest != model.vocabulary_digests.end())
       expect_digest(contents.back(), path, digest->second);
   }
-  const ModelConfig config = {.name = model.graph.name(),
+  ModelConfig config = {.name = model.graph.name(),
                               .right_left = model.right_left,
                               .vocabularies = {names.begin(), splitters},
-                              .splitters = {splitters, names.end()},
+                              .splitters = {splitters, shortlist},
                               .text = model.text,
+                              .shortlist = model.shortlist,
                               .decode = model.decode};
+  if (shortlist != names.end()) config.shortlist.path = *shortlist;
 
   DirectoryWriter writer(directory);
   Manifest manifest;
@@ -318,6 +329,11 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
   };
   for (const std::string& name : config.vocabularies) add_file(name, model.vocabularies);
   for (const std::string& name : config.splitters) add_file(name, model.splitters);
+  if (!config.shortlist.path.empty()) {
+    reader.check(config.shortlist.path);
+    model.shortlist = config.shortlist;
+    model.shortlist.path = path_in(directory, config.shortlist.path);
+  }
   if (config.architecture.empty())
     read_graph(reader, config, model);
   else

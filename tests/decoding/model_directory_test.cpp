@@ -214,6 +214,67 @@ TEST_F(ModelDirectory, RefusesAVocabularyThatDiffersWhenItIsRead) {
   load({.verify = false});
 }
 
+/// A model directory with a shortlist.
+class ShortlistInDirectory : public ModelDirectory {
+ protected:
+  void SetUp() override {
+    write_file_atomically(list_, "la a 0.5\n");
+    model_.shortlist = {.path = list_, .limits = {.first = 20, .best = 10, .threshold = 0.25}};
+    ModelDirectory::SetUp();
+  }
+
+  const std::string list_ = folder_ / "lex.s2t";
+};
+
+TEST_F(ShortlistInDirectory, IsCopiedWithItsLimits) {
+  const ShortlistOptions shortlist = load_model(path_).shortlist;
+  EXPECT_EQ(shortlist.path, path_ + "/lex.s2t");
+  EXPECT_EQ(shortlist.limits, model_.shortlist.limits);
+  EXPECT_EQ(read_file(shortlist.path), read_file(list_));
+  const std::string again = folder_ / "again";
+  save_model_directory(load_model(path_), support::vocabularies(), again);
+  EXPECT_EQ(read_file(again + "/SHA256SUMS"), read_file(path_ + "/SHA256SUMS"));
+}
+
+TEST_F(ShortlistInDirectory, HasTheValuesOfTheOption) {
+  const auto values_of = [&](const ShortlistOptions& shortlist) {
+    Model model = model_;
+    model.shortlist = shortlist;
+    const std::string path = folder_ / "other";
+    save_model_directory(model, support::vocabularies(), path);
+    const ShortlistOptions loaded = load_model(path).shortlist;
+    EXPECT_EQ(loaded.limits, shortlist.limits);
+    EXPECT_EQ(loaded.checksum, shortlist.checksum);
+    const std::string text = read_file(path + "/config.json");
+    const std::size_t begin = text.find('[', text.find("\"shortlist\""));
+    std::string values = text.substr(begin, text.find(']', begin) + 1 - begin);
+    std::erase_if(values, [](char c) { return c == ' ' || c == '\n'; });
+    return values;
+  };
+  EXPECT_EQ(values_of({.path = list_}), R"(["lex.s2t"])");
+  EXPECT_EQ(values_of({.path = list_, .checksum = false}), R"(["lex.s2t",false])");
+  EXPECT_EQ(values_of({.path = list_, .limits = {.first = 5}}), R"(["lex.s2t",5,100])");
+  EXPECT_EQ(values_of(model_.shortlist), R"(["lex.s2t",20,10,0.25])");
+}
+
+TEST_F(ShortlistInDirectory, RefusesAnotherFile) {
+  write_file_atomically(path_ + "/lex.s2t", "la a 0.25\n");
+  expect_refused(HasSubstr("lex.s2t: its SHA-256 is"));
+  std::filesystem::remove(path_ + "/lex.s2t");
+  expect_refused(HasSubstr("lex.s2t"));
+}
+
+TEST_F(ShortlistInDirectory, RefusesOtherValues) {
+  replace("config.json", "\"lex.s2t\"", "\"../lex.s2t\"");
+  expect_refused(HasSubstr("shortlist '../lex.s2t' must be a file in the model directory"));
+  replace("config.json", "\"../lex.s2t\"", "7");
+  expect_refused(HasSubstr("shortlist: a list of a file name and its limits is needed"));
+  replace("config.json", "7", "\"lex.s2t\", \"x\"");
+  expect_refused(HasSubstr("shortlist: FIRST must be a number from 0 on, not 'x'"));
+  replace("config.json", "\"x\"", "{}");
+  expect_refused(HasSubstr("shortlist: a limit must be a number, not"));
+}
+
 TEST_F(ModelDirectory, RefusesAListThatIsNotComplete) {
   const std::string list = read_file(path_ + "/SHA256SUMS");
   const auto write_list = [&](const std::string& text) {

@@ -242,6 +242,19 @@ works translate "${usual[@]}" -i one --shortlist lex.s2t 50 50
 mv out by_text
 works translate "${usual[@]}" -i one --shortlist lex.s2t.bin
 same out by_text "a translation by the binary form of a shortlist"
+for list in "lex.s2t 50 50" lex.s2t.bin; do
+  # shellcheck disable=SC2086
+  works convert "${usual[@]}" --shortlist $list -o listed
+  works translate -m listed -i one
+  same out by_text "a translation by the shortlist of a model directory"
+done
+grep -q lex.s2t.bin listed/SHA256SUMS || fail "a shortlist without a digest: $(cat listed/SHA256SUMS)"
+works quantize listed -o listed.8 --quiet
+cmp -s listed/lex.s2t.bin listed.8/lex.s2t.bin || fail "a quantized model has lost its shortlist"
+works convert -m listed --no-shortlist -o without
+[[ ! -e without/lex.s2t.bin ]] || fail "convert --no-shortlist kept the shortlist"
+printf 'la a\n' >lex.bad
+refuses "lex.bad" convert "${usual[@]}" --shortlist lex.bad -o refused
 works lexicon "${words[@]}" lines.en lines.de -o after.s2t
 same after.s2t lex.s2t "a lexical table of texts that follow the options"
 head -n 3 lines.de >short.de

@@ -12,15 +12,15 @@ constexpr const char* kOption = "--shortlist";
 
 }  // namespace
 
-void add_shortlist_options(CLI::App& app, ShortlistOptions& shortlist) {
-  const auto set = [&shortlist](const std::vector<std::string>& values) {
-    const bool union_of_batch = shortlist.union_of_batch;
+void ShortlistChoice::add_to(CLI::App& app) {
+  const auto set = [this](const std::vector<std::string>& values) {
+    const bool union_of_batch = given_.union_of_batch;
     try {
-      shortlist = parse_shortlist(values);
+      given_ = parse_shortlist(values);
     } catch (const Error& error) {
       throw CLI::ValidationError(kOption, error.what());
     }
-    shortlist.union_of_batch = union_of_batch;
+    given_.union_of_batch = union_of_batch;
   };
   app.add_option_function<std::vector<std::string>>(
          kOption, set,
@@ -29,10 +29,20 @@ void add_shortlist_options(CLI::App& app, ShortlistOptions& shortlist) {
          "probability above PRUNE (0)")
       ->expected(1, 4)
       ->type_name("FILE [FIRST BEST PRUNE]");
+  app.add_flag("--no-shortlist", none_, "Do without the shortlist that the model has")
+      ->excludes(kOption);
+}
+
+void ShortlistChoice::add_union_to(CLI::App& app) {
   app.add_flag(
-      "--shortlist-union", shortlist.union_of_batch,
+      "--shortlist-union", given_.union_of_batch,
       "All sentences of a batch share their shortlists, as in marian-decoder: what becomes "
       "of a sentence then depends on the others");
+}
+
+std::optional<ShortlistOptions> ShortlistChoice::given() const {
+  if (!none_ && given_.path.empty()) return std::nullopt;
+  return given_;
 }
 
 }  // namespace fuselage

@@ -13,6 +13,8 @@ struct LexicalLimits {
   std::int64_t first = 100;  ///< number of frequent words for every sentence
   std::int64_t best = 100;   ///< maximum number of translations of a source word
   double threshold = 0;      ///< only translations with a larger probability
+
+  bool operator==(const LexicalLimits&) const = default;
 };
 
 /// The source of a shortlist and its limits, as in marian-decoder's option shortlist.

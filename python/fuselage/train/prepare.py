@@ -76,7 +76,8 @@ def _load_floats(path: str) -> tuple[Graph, dict[str, np.ndarray], list[str]]:
         return graph, weights, vocabularies
     Log.say(f"'{path}' stores matrices in integers: training starts with their numbers")
     with tempfile.TemporaryDirectory() as floats:
-        fuselage.commands.quantize(path, floats, "fp32", quiet=True, no_probes=True)
+        options = {"precision_of": "*=fp32", "quiet": True, "no_probes": True}
+        fuselage.commands.quantize(path, floats, **options)
         graph, weights, _ = load_model(floats)
     return graph, weights, vocabularies
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tools/commands/models/write_model.h"
 #include "tools/options/model_command_options.h"
 #include "tools/options/option_table.h"
+#include "tools/options/shortlist_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -36,6 +38,7 @@ class ConvertCommand : public Command {
   DecodeDefaults decode_;
   SaveOptions save_;
   ProbeOptions probes_;
+  ShortlistChoice shortlist_;
   bool bake_tables_ = false;
   CompileOptions compile_;
   std::string frequency_;
@@ -64,6 +67,7 @@ ConvertCommand::ConvertCommand()
   app.add_flag("--no-probes", probes_.none, "Store no probe sentences")->excludes(texts);
   options().begin_group("Defaults for translating with the model");
   add_decode_options();
+  shortlist_.add_to(app);
   options().accept_without_effect();
   // Accepts configurations for translating.
   std::vector<std::string> others;
@@ -108,6 +112,7 @@ int ConvertCommand::run() {
       [&](const std::string& name) { return decode_text(decode_, name).has_value(); });
   if (!common_.vocabularies.splitters.empty())
     loaded.model.splitters = common_.vocabularies.splitters;
+  if (auto shortlist = shortlist_.given()) loaded.model.shortlist = *std::move(shortlist);
   const auto change = [&](Model& model, VocabularyPair& checked) {
     if (!bake_tables_) return;
     if (!frequency_.empty())

@@ -7,6 +7,7 @@
 
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
+#include "text/shortlist/shortlist.h"
 #include "tools/options/model_command_options.h"
 
 namespace fuselage {
@@ -54,7 +55,7 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
   loaded.model.decode = decode;
   const std::vector<std::string> paths =
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
-  for (const std::string& path : paths) expect_vocabulary_name(path);
+  for (const std::string& path : paths) expect_copied_name(path);
   if (paths.empty())
     throw Error(fmt::format(
         "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where "
@@ -62,6 +63,8 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
         "sides share one",
         loaded.path));
   VocabularyPair checked = load_vocabularies(loaded.model, {.paths = paths});
+  if (const ShortlistOptions& shortlist = loaded.model.shortlist; !shortlist.path.empty())
+    load_lexical_table(shortlist, {*checked.source, *checked.target});
   add_probes(loaded.model, paths, probes, checked.notes);
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);

@@ -46,8 +46,7 @@ class TranslateCommand : public Command {
 
   ModelCommandOptions common_;
   TranslatorOptions translator_;
-  ShortlistOptions shortlist_;
-  bool no_shortlist_ = false;
+  ShortlistChoice shortlist_;
   OutputFormat format_;
   std::int32_t n_best_size_ = 0;
   std::vector<std::string> inputs_ = {"stdin"};
@@ -168,16 +167,14 @@ void TranslateCommand::add_search_options() {
                  "Lines of a source term and forms of its translation, separated by tabs: where "
                  "the source has the term, the translation has one of the forms")
       ->type_name("FILE");
-  add_shortlist_options(app, shortlist_);
-  app.add_flag("--no-shortlist", no_shortlist_, "Do without the shortlist of a published directory")
-      ->excludes("--shortlist");
+  shortlist_.add_to(app);
+  shortlist_.add_union_to(app);
 }
 
 void TranslateCommand::finish() {
   common_.apply_to(translator_);
   common_.apply_languages_to(translator_);
-  // Else the model's own, if any.
-  if (no_shortlist_ || !shortlist_.path.empty()) translator_.shortlist = shortlist_;
+  if (auto shortlist = shortlist_.given()) translator_.shortlist = std::move(shortlist);
   translator_.alignment = format_.alignment.has_value();
   translator_.model_scores = format_.n_best;
   if (!format_.n_best)
@@ -188,7 +185,7 @@ void TranslateCommand::finish() {
 
 Model TranslateCommand::load() {
   Model model = common_.load(options());
-  if (shortlist_.union_of_batch) model.shortlist.union_of_batch = true;
+  if (shortlist_.union_of_batch()) model.shortlist.union_of_batch = true;
   return model;
 }
 
@@ -205,7 +202,7 @@ Translator TranslateCommand::open(const std::vector<std::string>& arguments, con
 std::vector<std::string> TranslateCommand::files_read() const {
   std::vector<std::string> files = common_.files_read;
   for (const std::string& path :
-       {shortlist_.path, translator_.terminology, translator_.dictionary, pages_.through})
+       {shortlist_.path(), translator_.terminology, translator_.dictionary, pages_.through})
     if (!path.empty()) files.push_back(path);
   return files;
 }

@@ -10,7 +10,7 @@
 namespace FUSELAGE_API fuselage {
 
 // A model directory: config.json, graph.ir (the text form of the graph), weights.safetensors, the
-// vocabularies, probes.json with the probe sentences if the model has any, and SHA256SUMS with the
+// vocabularies, the shortlist if there is one, probes.json with the probe sentences if the model has any, and SHA256SUMS with the
 // digests of these files. It is self-contained: a model of any architecture runs without C++ code
 // for that architecture. In the place of graph.ir, config.json may name an architecture and its
 // options (architectures/architecture.h), from which the graph is built.
@@ -25,14 +25,14 @@ struct SaveOptions {
 /// directory without other files.
 void expect_replaceable(const std::string& directory);
 
-/// Throws Error for a vocabulary with the name of another file of a model directory, or with a name
-/// that SHA256SUMS cannot list.
-void expect_vocabulary_name(const std::string& path);
+/// Throws Error for a file to copy into a model directory, as a vocabulary, that has the name of
+/// another file there, or a name that SHA256SUMS cannot list.
+void expect_copied_name(const std::string& path);
 
 /// Writes `model` to `directory` atomically, replacing an existing model directory. Copies the
-/// vocabularies (source and target; the same path twice for a shared one) and the model's
-/// splitters. Throws Error when a file cannot be read or written, and the errors of
-/// expect_replaceable and expect_vocabulary_name.
+/// vocabularies (source and target; the same path twice for a shared one), and the model's
+/// splitters and shortlist. Throws Error when a file cannot be read or written, and the errors of
+/// expect_replaceable and expect_copied_name.
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options = {});
 
