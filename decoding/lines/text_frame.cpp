@@ -26,10 +26,7 @@ class Framer {
         source_(code_of(source_language, format.source_language)),
         target_(code_of(target_language, format.target_language)) {
     const bool is_stated = !source_language.empty() || !target_language.empty();
-    if (is_stated && format.languages.empty() && format.tasks.empty())
-      throw Error(
-          "the model does not translate between several languages; leave source-language and "
-          "target-language out");
+    if (is_stated && format.languages.empty() && format.tasks.empty()) expect_pair();
     if (target_.empty() && has_placeholder(format.target_prefix, kTarget) && format.first_word < 0)
       throw Error(
           fmt::format("the model translates into {} languages; state a target-language, such as {}",
@@ -75,6 +72,19 @@ class Framer {
   }
 
  private:
+  /// Throws Error unless the languages are those of a model of one pair.
+  void expect_pair() const {
+    const std::string &from = format_.source_language, &to = format_.target_language;
+    if (from.empty() && to.empty())
+      throw Error(
+          "the model does not translate between several languages; leave source-language and "
+          "target-language out");
+    if (source_ != from || target_ != to)
+      throw Error(fmt::format("the model translates from {} to {}, not from {} to {}",
+                              in_quotes(from), in_quotes(to), in_quotes(source_),
+                              in_quotes(target_)));
+  }
+
   std::string code_of(const std::string& stated, const std::string& otherwise) const {
     if (stated.empty()) return otherwise;
     return format_.languages.empty() ? stated : find_language(format_.languages, stated).code;

@@ -100,9 +100,8 @@ ShortlistOptions shortlist_options(const Json& config, const std::string& path) 
   if (found == config.end()) return {};
   const std::string where = path + ": shortlist";
   if (!found->is_array() || found->empty() || !found->front().is_string())
-    throw Error(
-        fmt::format("{}: a list of a file name and its limits is needed, not {}", where,
-                    shown(*found)));
+    throw Error(fmt::format("{}: a list of a file name and its limits is needed, not {}", where,
+                            shown(*found)));
   std::vector<std::string> values;
   for (const Json& value : *found) {
     if (value.is_structured() || value.is_null())

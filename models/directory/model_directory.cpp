@@ -230,9 +230,9 @@ void expect_copied_name(const std::string& path) {
     throw Error(fmt::format("{}: a file that comes with a model cannot be called {}; rename it",
                             path, name));
   if (name.find_first_of("\n\r\\") != std::string::npos)
-    throw Error(fmt::format(
-        "{}: {} cannot list a name with a line break or a backslash; rename the file",
-        in_quotes(path), kManifestFile));
+    throw Error(
+        fmt::format("{}: {} cannot list a name with a line break or a backslash; rename the file",
+                    in_quotes(path), kManifestFile));
 }
 
 void expect_replaceable(const std::string& directory) {
@@ -278,12 +278,12 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
       expect_digest(contents.back(), path, digest->second);
   }
   ModelConfig config = {.name = model.graph.name(),
-                              .right_left = model.right_left,
-                              .vocabularies = {names.begin(), splitters},
-                              .splitters = {splitters, shortlist},
-                              .text = model.text,
-                              .shortlist = model.shortlist,
-                              .decode = model.decode};
+                        .right_left = model.right_left,
+                        .vocabularies = {names.begin(), splitters},
+                        .splitters = {splitters, shortlist},
+                        .text = model.text,
+                        .shortlist = model.shortlist,
+                        .decode = model.decode};
   if (shortlist != names.end()) config.shortlist.path = *shortlist;
 
   DirectoryWriter writer(directory);

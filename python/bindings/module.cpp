@@ -6,6 +6,8 @@
 #include "fuselage/models/bundled_model.h"
 #include "python/bindings/bindings.h"
 
+using namespace nanobind::literals;
+
 NB_MODULE(_core, module) {
   module.doc() = "Bindings of libfuselage; use the package fuselage.";
   bind_errors(module);
@@ -18,5 +20,7 @@ NB_MODULE(_core, module) {
   bind_structure(module);
   module.attr("version") = fuselage::version();
   module.def("find_bundled_model", fuselage::find_bundled_model,
-             "The path of the model that comes with the package, from English to German.");
+             "The path of the model that comes with the package, from `source` to `target`: codes "
+             "such as \"en\", of which one may be left out; without both from English to German.",
+             "source"_a = "", "target"_a = "");
 }

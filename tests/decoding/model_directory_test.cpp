@@ -269,7 +269,8 @@ TEST_F(ShortlistInDirectory, RefusesOtherValues) {
   expect_refused(HasSubstr("shortlist '../lex.s2t' must be a file in the model directory"));
   replace("config.json", "\"../lex.s2t\"", "7");
   expect_refused(HasSubstr("shortlist: a list of a file name and its limits is needed"));
-  replace("config.json", "7", "\"lex.s2t\", \"x\"");
+  replace("config.json", "7", "\"lex.s2t\"");
+  replace("config.json", "20", "\"x\"");
   expect_refused(HasSubstr("shortlist: FIRST must be a number from 0 on, not 'x'"));
   replace("config.json", "\"x\"", "{}");
   expect_refused(HasSubstr("shortlist: a limit must be a number, not"));

@@ -83,7 +83,7 @@ TEST(BundledModel, IsFoundWhereTheEnvironmentSays) {
   const std::string models = std::getenv("FUSELAGE_MODELS");
   const std::string folder = temp_path("bundled");
   ::setenv("FUSELAGE_MODELS", folder.c_str(), 1);
-  EXPECT_THAT(find_bundled_model,
+  EXPECT_THAT([] { find_bundled_model(); },
               ThrowsMessage<Error>("there is no bundled model in " + folder + "/en-de, " + folder +
                                    "; set FUSELAGE_MODELS to the directory that holds en-de"));
   std::filesystem::create_directories(folder + "/en-de");
@@ -91,6 +91,48 @@ TEST(BundledModel, IsFoundWhereTheEnvironmentSays) {
   EXPECT_EQ(find_bundled_model(), folder + "/en-de");
   ::setenv("FUSELAGE_MODELS", models.c_str(), 1);
   std::filesystem::remove_all(folder);
+}
+
+/// A folder of models, in the place of the bundled ones.
+class BundledModels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"de-en", "en-cs", "en-de", "notes"}) {
+      std::filesystem::create_directories(folder_ + "/" + name);
+      if (std::string_view(name) != "notes")
+        write_file_atomically(folder_ + "/" + name + "/config.json", "{}");
+    }
+    ::setenv("FUSELAGE_MODELS", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("FUSELAGE_MODELS", models_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+
+  const std::string models_ = std::getenv("FUSELAGE_MODELS");
+  const std::string folder_ = temp_path("bundled");
+};
+
+TEST_F(BundledModels, AreFoundByTheirLanguages) {
+  EXPECT_EQ(find_bundled_model(), folder_ + "/en-de");
+  EXPECT_EQ(find_bundled_model("de", "en"), folder_ + "/de-en");
+  EXPECT_EQ(find_bundled_model("en", "cs"), folder_ + "/en-cs");
+  EXPECT_EQ(find_bundled_model("de"), folder_ + "/de-en");
+  EXPECT_EQ(find_bundled_model("", "de"), folder_ + "/en-de");
+  ::setenv("FUSELAGE_MODELS", (folder_ + "/en-cs").c_str(), 1);
+  EXPECT_EQ(find_bundled_model("en", "de"), folder_ + "/en-cs") << "the model itself";
+}
+
+TEST_F(BundledModels, AreListedWhenNoneFits) {
+  EXPECT_THAT(
+      [] { find_bundled_model("fr"); },
+      ThrowsMessage<Error>("there is no bundled model from 'fr'; there are de-en, en-cs, en-de"));
+  EXPECT_THAT([] { find_bundled_model("de", "cs"); },
+              ThrowsMessage<Error>("there is no bundled model from 'de' to 'cs'; there are de-en, "
+                                   "en-cs, en-de"));
+  std::filesystem::remove_all(folder_);
+  EXPECT_THAT([] { find_bundled_model("", "cs"); },
+              ThrowsMessage<Error>("there is no bundled model to 'cs'; there are none"));
 }
 
 }  // namespace

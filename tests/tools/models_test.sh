@@ -51,6 +51,13 @@ done
 mv again/directory bundled/en-de
 FUSELAGE_MODELS=$work/bundled works translate -i "$input"
 same out expected "bundled model"
+cp -r bundled/en-de bundled/fr-en
+FUSELAGE_MODELS=$work/bundled works translate --from fr -i "$input"
+same out expected "a bundled model by its language"
+FUSELAGE_MODELS=$work/bundled refuses "no bundled model from 'de' to 'en'; there are en-de, fr-en" \
+  translate --from de --to en
+refuses "translates from 'en' to 'de', not from 'en' to 'fr'" translate --to fr -m "$data/../../models/en-de"
+rm -r bundled/fr-en
 refuses "there is no bundled model in /nonexistent" translate
 refuses "--beam-size" convert "${usual[@]}" -b x -o refused
 refuses "--beam-size" convert "${usual[@]}" -b 0 -o refused

@@ -113,11 +113,13 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
 }
 
 void ModelCommandOptions::add_languages_to(CLI::App& app) {
-  app.add_option("--source-language", source_language,
-                 "Language of the text, for a model that translates between several: deu_Latn, de")
+  app.add_option(
+         "--source-language,--from", models.source_language,
+         "Language of the text, for a model that translates between several, or to choose a "
+         "bundled model: deu_Latn, de")
       ->type_name("CODE")
       ->default_str("the model's");
-  app.add_option("--target-language", target_language, "Language of the translation")
+  app.add_option("--target-language,--to", models.target_language, "Language of the translation")
       ->type_name("CODE")
       ->default_str("the model's");
 }

@@ -43,7 +43,6 @@ struct ModelCommandOptions {
   std::size_t threads = 0;
   BatchOptions batches;
   std::optional<float> normalize, word_penalty;
-  std::string source_language, target_language;
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
   /// The vocabularies of a model: of a source and a target, or of one text.
@@ -81,8 +80,8 @@ struct ModelCommandOptions {
   /// The same of Translator and Scorer.
   template <typename RunOptions>
   void apply_languages_to(RunOptions& run) const {
-    run.source_language = source_language;
-    run.target_language = target_language;
+    run.source_language = models.source_language;
+    run.target_language = models.target_language;
   }
 
  private:

@@ -23,12 +23,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string bundled_model() {
+std::string bundled_model(const ModelChoice& choice) {
   try {
-    return find_bundled_model();
+    return find_bundled_model(choice.source_language, choice.target_language);
   } catch (const Error& error) {
     throw Error(fmt::format("no model is given with -m, and {}", error.what()));
   }
+}
+
+/// A bundled model that states no languages has those by which it was chosen.
+void state_languages(Model& model, const ModelChoice& choice) {
+  TextFormat& text = model.text;
+  if (!text.languages.empty() || !text.source_language.empty() || !text.target_language.empty())
+    return;
+  text.source_language = choice.source_language;
+  text.target_language = choice.target_language;
 }
 
 /// Files that the model at `path` was read from.
@@ -127,7 +136,7 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided) {
   for (const std::string& extension : choice.extensions) load_extension(extension);
   const std::vector<std::string> paths =
-      choice.paths.empty() ? std::vector{bundled_model()} : choice.paths;
+      choice.paths.empty() ? std::vector{bundled_model(choice)} : choice.paths;
   const std::vector<double> weights =
       choice.weights.empty() ? std::vector<double>(paths.size(), 1) : choice.weights;
   if (weights.size() != paths.size())
@@ -142,6 +151,7 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Model model = load_named_model(paths[i], choice);
     for (std::string& file : files_of(paths[i], model)) result.files.push_back(std::move(file));
+    if (choice.paths.empty()) state_languages(model, choice);
     if (own_vocabularies) model.vocabularies.clear();
     members.push_back({std::move(model), weights[i], paths[i]});
     unify_defaults(members, is_decided);

@@ -23,6 +23,8 @@ struct ModelChoice {
   bool no_verify = false;
   std::optional<Calibration> calibration = {};
   std::optional<std::uint64_t> random_weights = {};
+  /// Languages of the text and its translation, which also choose among the bundled models.
+  std::string source_language, target_language;
 
   /// Registers the options; `names` are CLI11's names of the option for paths.
   void add_to(CLI::App& app, const std::string& names);

@@ -21,7 +21,7 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   return model;
 }
 
-std::string find_bundled_model() {
+std::string find_bundled_model(std::string_view, std::string_view) {
   throw Error("this build has no bundled model; give the path of a model directory");
 }
 

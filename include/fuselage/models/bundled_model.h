@@ -1,15 +1,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "fuselage/base/api.h"
 
 namespace FUSELAGE_API fuselage {
 
-/// The path of the bundled model, a model directory. The environment variable FUSELAGE_MODELS names
-/// the folder that holds it, or the model itself; else it is looked for beside the program, in
-/// share/fuselage/models beside the folders of the program and of this library, and in the source
-/// tree. Throws Error with the places where it is not.
-std::string find_bundled_model();
+/// The path of a bundled model, a model directory: the one from language `source` to language
+/// `target`, codes such as "en", of which one may be empty. Without both it is the one from English
+/// to German. The environment variable FUSELAGE_MODELS names the folder that holds the models, or
+/// the model itself; else they are looked for beside the program, in share/fuselage/models beside
+/// the folders of the program and of this library, and in the source tree. Throws Error with the
+/// places where it is not, or with the models that there are.
+std::string find_bundled_model(std::string_view source = {}, std::string_view target = {});
 
 }  // namespace fuselage

@@ -10,10 +10,11 @@
 namespace FUSELAGE_API fuselage {
 
 // A model directory: config.json, graph.ir (the text form of the graph), weights.safetensors, the
-// vocabularies, the shortlist if there is one, probes.json with the probe sentences if the model has any, and SHA256SUMS with the
-// digests of these files. It is self-contained: a model of any architecture runs without C++ code
-// for that architecture. In the place of graph.ir, config.json may name an architecture and its
-// options (architectures/architecture.h), from which the graph is built.
+// vocabularies, the shortlist if there is one, probes.json with the probe sentences if the model
+// has any, and SHA256SUMS with the digests of these files. It is self-contained: a model of any
+// architecture runs without C++ code for that architecture. In the place of graph.ir, config.json
+// may name an architecture and its options (architectures/architecture.h), from which the graph is
+// built.
 
 /// How to write a model directory.
 struct SaveOptions {
