@@ -7,7 +7,6 @@ DIR/OWNER+NAME, cleaned, and written to a file of the output, a pair a line betw
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from cleaning import Pair, good_pairs
 from held_out import held_out_keys
 from lexicon import Lexicon
+from pair_file import write_pairs
 from readers import ONE_SIDED, two_sided
 from repository import Mirror, SourceError
 from sources import Source, read_sources
@@ -36,15 +36,6 @@ def raw_pairs(source: Source, mirror: Mirror, lexicon: Lexicon) -> Iterator[Pair
         else:
             keys = "both" if source.reader in ONE_SIDED else "english and german"
             raise SourceError(f"{source.name}: texts of the reader {source.reader} need {keys}")
-
-
-def write_pairs(pairs: list[Pair], path: Path) -> None:
-    """Write a file of pairs, the same bytes for the same pairs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{english}\t{german}\n" for english, german in pairs)
-    part = path.with_suffix(".part")
-    part.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
-    part.rename(path)
 
 
 def gather(given: argparse.Namespace) -> None:
