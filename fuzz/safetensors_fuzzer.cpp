@@ -42,15 +42,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Bytes are joined as numbers of each width, whose count depends on the name; what was joined
     // is the same after it is split and joined again.
     for (const int bits : {4, 3, 2, 1}) {
-      fuselage::VectorLengths lengths;
+      fuselage::PackedWeights packed;
       for (const auto& [name, tensor] : file.tensors)
         if (!tensor.shape().empty() && tensor.shape().back() > 0 && tensor.shape().back() < 1 << 20)
-          lengths[name] = std::max<std::int64_t>(
-              1, 8 * tensor.shape().back() / bits - static_cast<std::int64_t>(name.size() % 8));
+          packed[name] = {
+              name.size() % 2 == 0 ? fuselage::DType::qlog4 : fuselage::DType::qint8,
+              std::max<std::int64_t>(1, 8 * tensor.shape().back() / bits -
+                                            static_cast<std::int64_t>(name.size() % 8))};
       const fuselage::TensorMap joined =
-          fuselage::join_quantized_weights(file.tensors, lengths, "fuzz.safetensors");
+          fuselage::join_quantized_weights(file.tensors, packed, "fuzz.safetensors");
       const fuselage::TensorMap again = fuselage::join_quantized_weights(
-          fuselage::split_quantized_weights(joined), lengths, "fuzz.safetensors");
+          fuselage::split_quantized_weights(joined), packed, "fuzz.safetensors");
       for (const auto& [name, tensor] : joined)
         if (fuselage::is_quantized(tensor.dtype()) &&
             std::memcmp(again.at(name).bytes(), tensor.bytes(), tensor.size_bytes()) != 0)

@@ -27,23 +27,25 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                                               : ""));
 }
 
-/// Lengths of the vectors of qlog4 parameters.
-VectorLengths logarithm_lengths(const Graph& graph) {
-  VectorLengths lengths;
+/// The parameters whose numbers may be packed.
+PackedWeights packed_parameters(const Graph& graph) {
+  PackedWeights packed;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (!node.is<op::Param>() || node.as<op::Param>().dtype != DType::qlog4) continue;
-    const auto dims = node.as<op::Param>().dims;
-    if (!dims.empty()) lengths.emplace(node.as<ExternalName>().name, dims.back());
+    if (!node.is<op::Param>()) continue;
+    const DType dtype = node.as<op::Param>().dtype;
+    const Dims dims = node.as<op::Param>().dims;
+    if ((dtype == DType::qlog4 || dtype == DType::qint8) && !dims.empty())
+      packed.emplace(node.as<ExternalName>().name, PackedVectors{dtype, dims.back()});
   }
-  return lengths;
+  return packed;
 }
 
 }  // namespace
 
 TensorMap match_weights(const Graph& graph, const TensorMap& tensors, const std::string& path,
                         const std::string& graph_path) {
-  const TensorMap stored = join_quantized_weights(tensors, logarithm_lengths(graph), path);
+  const TensorMap stored = join_quantized_weights(tensors, packed_parameters(graph), path);
   TensorMap result;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

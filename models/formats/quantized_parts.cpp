@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/packed_integers.h"
 #include "models/formats/packed_logarithms.h"
 
 namespace fuselage {
@@ -130,15 +131,14 @@ void expect_zeros_without_scale(const QuantizedParts& parts, const std::string& 
   }
 }
 
-QuantizedParts split_logarithms(const Tensor& tensor) {
+QuantizedParts split_packed(const Tensor& tensor, int bits) {
   const std::int64_t k = tensor.shape().back();
-  const int bits = stored_bits(tensor);
   std::vector<std::int64_t> shape = tensor.shape();
   shape.back() = packed_bytes(k, bits);
   QuantizedParts parts{Tensor(DType::u8, shape), Tensor(DType::f32, without_last(shape))};
-  copy_vectors(
-      tensor, parts.integers, parts.scales,
-      [k, bits](const std::byte* from, std::byte* to) { pack_logarithms(from, k, bits, to); });
+  const auto pack = tensor.dtype() == DType::qlog4 ? pack_logarithms : pack_integers;
+  copy_vectors(tensor, parts.integers, parts.scales,
+               [k, bits, pack](const std::byte* from, std::byte* to) { pack(from, k, bits, to); });
   return parts;
 }
 
@@ -150,12 +150,39 @@ QuantizedParts split_integers(const Tensor& tensor) {
   return parts;
 }
 
+void fill_logarithms(const QuantizedParts& parts, int bits, Tensor& quantized,
+                     const std::string& where) {
+  const auto& [packed, scales] = parts;
+  if (bits == 4) return fill_vectors(packed, scales, quantized, copy_of(stride_of(packed)));
+  expect_zeros_without_scale(parts, where);
+  const std::int64_t k = quantized.shape().back();
+  fill_vectors(packed, scales, quantized, [k, bits](const std::byte* from, std::byte* to) {
+    // The scale is before the integers. Without numbers all nibbles are 0, as a new tensor's.
+    if (holds_numbers(scale_of(to - sizeof(float)))) unpack_logarithms(from, k, bits, to);
+  });
+}
+
+void fill_integers(const QuantizedParts& parts, int bits, Tensor& quantized,
+                   const std::string& where) {
+  const std::int64_t k = quantized.shape().back();
+  const auto least = static_cast<std::byte>(-(1 << (bits - 1)));
+  bool has_least = false;
+  fill_vectors(parts.integers, parts.scales, quantized, [&](const std::byte* from, std::byte* to) {
+    unpack_integers(from, k, bits, to);
+    has_least |= std::find(to, to + k, least) != to + k;
+  });
+  if (has_least)
+    throw Error(fmt::format("{}: it holds {}, but integers of {} bits go from {} to {}", where,
+                            -(1 << (bits - 1)), bits, 1 - (1 << (bits - 1)),
+                            (1 << (bits - 1)) - 1));
+}
+
 }  // namespace
 
 QuantizedParts split_quantized(const Tensor& tensor) {
   check(is_quantized(tensor.dtype()) && !tensor.shape().empty(), "only vectors can be split");
-  QuantizedParts parts =
-      tensor.dtype() == DType::qlog4 ? split_logarithms(tensor) : split_integers(tensor);
+  const int bits = file_bits(tensor);
+  QuantizedParts parts = bits <= 4 ? split_packed(tensor, bits) : split_integers(tensor);
   parts.scales = shortest(parts.scales);
   return parts;
 }
@@ -181,7 +208,9 @@ Tensor join_quantized(const QuantizedParts& parts, const std::string& where) {
   return quantized;
 }
 
-Tensor join_logarithms(const QuantizedParts& parts, std::int64_t k, const std::string& where) {
+Tensor join_packed(const QuantizedParts& parts, const PackedVectors& vectors,
+                   const std::string& where) {
+  const std::int64_t k = vectors.k;
   const auto& [packed, scales] = parts;
   const auto bits = packed.dtype() == DType::u8 && !packed.shape().empty()
                         ? packed_bits(k, packed.shape().back())
@@ -195,21 +224,17 @@ Tensor join_logarithms(const QuantizedParts& parts, std::int64_t k, const std::s
   expect_zeros_behind_end(packed, k, *bits, where);
   std::vector<std::int64_t> shape = packed.shape();
   shape.back() = k;
-  Tensor quantized(DType::qlog4, shape);
-  if (*bits == 4) {
-    fill_vectors(packed, scales, quantized, copy_of(stride_of(packed)));
-    return quantized;
-  }
-  expect_zeros_without_scale(parts, where);
-  fill_vectors(packed, scales, quantized, [k, bits](const std::byte* from, std::byte* to) {
-    // The scale is before the integers. Without numbers all nibbles are 0, as a new tensor's.
-    if (holds_numbers(scale_of(to - sizeof(float)))) unpack_logarithms(from, k, *bits, to);
-  });
+  Tensor quantized(vectors.dtype, shape);
+  if (vectors.dtype == DType::qint8)
+    fill_integers(parts, *bits, quantized, where);
+  else
+    fill_logarithms(parts, *bits, quantized, where);
   return quantized;
 }
 
 int file_bits(const Tensor& weight) {
   if (weight.dtype() == DType::qlog4) return stored_bits(weight);
+  if (weight.dtype() == DType::qint8 && !weight.shape().empty()) return integer_bits(weight);
   return 8 * static_cast<int>(size_of(weight.dtype()));
 }
 
@@ -238,18 +263,18 @@ TensorMap split_quantized_weights(const TensorMap& weights) {
   return result;
 }
 
-TensorMap join_quantized_weights(const TensorMap& stored, const VectorLengths& logarithms,
+TensorMap join_quantized_weights(const TensorMap& stored, const PackedWeights& packed,
                                  const std::string& where) {
   TensorMap result = stored;
   for (const auto& [name, tensor] : stored) {
-    const auto length = logarithms.find(name);
-    const bool is_packed = tensor.dtype() == DType::u8 && length != logarithms.end();
+    const auto vectors = packed.find(name);
+    const bool is_packed = tensor.dtype() == DType::u8 && vectors != packed.end();
     const auto scales = stored.find(name + kScaleSuffix);
     if (scales == stored.end() || (!is_integers(tensor) && !is_packed)) continue;
     const QuantizedParts parts{tensor, scales->second};
     const std::string weight = fmt::format("{}: weight {}", where, in_quotes(name));
     result[name] =
-        is_packed ? join_logarithms(parts, length->second, weight) : join_quantized(parts, weight);
+        is_packed ? join_packed(parts, vectors->second, weight) : join_quantized(parts, weight);
     result.erase(scales->first);
   }
   return result;

@@ -9,6 +9,7 @@
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/structure/leaf.h"
 #include "models/formats/quantized_parts.h"
+#include "models/quantized/fitted_scale.h"
 #include "models/quantized/widen_matrices.h"
 
 namespace fuselage {
@@ -32,13 +33,25 @@ bool has_columns(const Graph& graph, ValueId matrix) {
   });
 }
 
+using ScaleOf = float (*)(const Quantizer& quantizer, const float* x, std::int64_t k);
+constexpr ScaleOf kQuantizationScale = quantization_scale;
+
 /// The vectors of a matrix as they are stored.
 Tensor stored_vectors(const MatrixStorage& storage, const Tensor& vectors) {
   if (!storage.quantizer) return storage.floats == DType::f32 ? vectors : vectors.to_bf16();
   Quantizer quantizer = *storage.quantizer;
+  const auto scale_of_all = storage.fits_integers ? fitted_scale : kQuantizationScale;
   if (storage.one_scale && quantizer.scale == 0)
-    quantizer.scale = quantization_scale(quantizer, vectors.data<float>(), vectors.size());
-  return quantized(quantizer, vectors);
+    quantizer.scale = scale_of_all(quantizer, vectors.data<float>(), vectors.size());
+  if (!storage.fits_integers || quantizer.scale > 0) return quantized(quantizer, vectors);
+  const std::int64_t k = vectors.shape().back();
+  Tensor result(quantizer.to, vectors.shape());
+  std::byte* out = result.mutable_bytes();
+  for (std::int64_t i = 0; i < vectors.size(); i += k, out += vector_bytes(quantizer.to, k)) {
+    const float* x = vectors.data<float>() + i;
+    quantize_vector(quantizer, x, k, fitted_scale(quantizer, x, k), out);
+  }
+  return result;
 }
 
 /// The errors of `stored`, without alternatives.
@@ -126,9 +139,10 @@ std::vector<std::string> matrix_names(const Model& model) {
 
 StoredWeights store_matrices(Model& model, const StorageOf& storage_of) {
   StoredWeights result{.bytes_before = f32_bytes(model.weights)};
-  // qlog4 matrices are converted even to qlog4, since the quantizer may ask for fewer bits.
+  // Integers are kept unless the quantizer may ask for fewer bits than they have.
   const auto keeps = [&](const std::string& name, DType type) {
-    return type != DType::qlog4 && type == storage_of(name).type();
+    const MatrixStorage storage = storage_of(name);
+    return type == storage.type() && type != DType::qlog4 && !storage.fits_integers;
   };
   const std::map<std::string, DType> before = widen_matrices(model, keeps);
   result.kept = std::count_if(before.begin(), before.end(), [&](const auto& matrix) {

@@ -21,6 +21,9 @@ struct MatrixStorage {
   /// Whether all vectors of a matrix share a scale; used if the quantizer neither fixes a scale nor
   /// bounds sums.
   bool one_scale = false;
+  /// Whether scales of qint8 minimize the squared error (fitted_scale), in place of reaching the
+  /// largest magnitude.
+  bool fits_integers = false;
   /// Other quantizers of the same type, whose errors are measured only.
   std::vector<Quantizer> alternatives = {};
 

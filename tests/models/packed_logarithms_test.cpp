@@ -95,7 +95,7 @@ TEST(PackedLogarithms, AreReadAsTheyWereWritten) {
       EXPECT_EQ(stored_bits(vectors), stored);
       EXPECT_THAT(parts.integers.shape(), ElementsAre(5, packed_bytes(k, stored)));
       EXPECT_EQ(file_bytes(vectors), 5u * static_cast<std::size_t>(packed_bytes(k, stored)) + 10u);
-      const Tensor joined = join_logarithms(parts, k, "test");
+      const Tensor joined = join_packed(parts, {DType::qlog4, k}, "test");
       expect_same_bytes(joined, vectors);
       expect_same_bytes(split_quantized(joined).integers, parts.integers);
     }
@@ -107,23 +107,25 @@ TEST(PackedLogarithms, KeepVectorsWithoutNumbers) {
     clear_vector(vectors, 0, 0.0f);
     clear_vector(vectors, 2, std::numeric_limits<float>::quiet_NaN());
     EXPECT_EQ(stored_bits(vectors), bits) << "nibbles of zeros count for nothing";
-    expect_same_bytes(join_logarithms(split_quantized(vectors), 21, "test"), vectors);
+    expect_same_bytes(join_packed(split_quantized(vectors), {DType::qlog4, 21}, "test"), vectors);
   }
   Tensor nothing = random_vectors(2, 21, 1);
   for (int i = 0; i < 2; ++i) clear_vector(nothing, i, 0.0f);
   EXPECT_EQ(stored_bits(nothing), 1);
-  expect_same_bytes(join_logarithms(split_quantized(nothing), 21, "test"), nothing);
+  expect_same_bytes(join_packed(split_quantized(nothing), {DType::qlog4, 21}, "test"), nothing);
   // As files of others may have them.
   Tensor odd = random_vectors(3, 21, 2);
   set_scale(odd, 1, 0.0f);
   EXPECT_EQ(stored_bits(odd), 4);
-  expect_same_bytes(join_logarithms(split_quantized(odd), 21, "test"), odd);
+  expect_same_bytes(join_packed(split_quantized(odd), {DType::qlog4, 21}, "test"), odd);
 }
 
 TEST(PackedLogarithms, AreRefusedWithBytesForNoWidth) {
   const QuantizedParts parts{Tensor(DType::u8, {5, 97}), Tensor(DType::f32, {5})};
   EXPECT_THAT(
-      [&] { join_logarithms(parts, 256, "test"); },
+      [&] {
+        join_packed(parts, {DType::qlog4, 256}, "test");
+      },
       ThrowsMessage<Error>(HasSubstr("u8 of shape [5, 97]; vectors of 256 numbers of 4, 3, "
                                      "2 or 1 bits are u8 in 128, 96, 64 or 32 bytes each")));
 }
@@ -133,9 +135,12 @@ TEST(PackedLogarithms, AreRefusedWithBitsThatNoNumberHas) {
     QuantizedParts parts = split_quantized(random_vectors(5, 37, bits));
     const std::int64_t stride = parts.integers.shape().back();
     parts.integers.mutable_data<std::uint8_t>()[2 * stride - 1] |= 0x80;
-    EXPECT_THAT([&] { join_logarithms(parts, 37, "test"); },
-                ThrowsMessage<Error>(HasSubstr("test: behind 37 numbers of " +
-                                               std::to_string(bits) + " bits the last ")));
+    EXPECT_THAT(
+        [&] {
+          join_packed(parts, {DType::qlog4, 37}, "test");
+        },
+        ThrowsMessage<Error>(
+            HasSubstr("test: behind 37 numbers of " + std::to_string(bits) + " bits the last ")));
   }
 }
 
@@ -143,9 +148,12 @@ TEST(PackedLogarithms, AreRefusedWithNumbersThatHaveNoScale) {
   QuantizedParts parts = split_quantized(random_vectors(5, 37, 3));
   parts.scales = parts.scales.to_f32();
   parts.scales.mutable_data<float>()[3] = 0;
-  EXPECT_THAT([&] { join_logarithms(parts, 37, "test"); },
-              ThrowsMessage<Error>(
-                  HasSubstr("test: vector 3 has the scale 0, so all of its bits must be 0")));
+  EXPECT_THAT(
+      [&] {
+        join_packed(parts, {DType::qlog4, 37}, "test");
+      },
+      ThrowsMessage<Error>(
+          HasSubstr("test: vector 3 has the scale 0, so all of its bits must be 0")));
 }
 
 }  // namespace

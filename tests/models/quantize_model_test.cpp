@@ -165,6 +165,28 @@ TEST(QuantizeWeights, StoresEachMatrixAsItsNameSays) {
   EXPECT_TRUE(same_graph(again.graph, plain.graph)) << print_graph(again.graph);
 }
 
+TEST(QuantizeWeights, FitsIntegersOfFourBits) {
+  Model model = small_model();
+  const MatrixStorage linear{.quantizer = Quantizer{.largest = 7}, .fits_integers = true};
+  MatrixStorage largest = linear;
+  largest.fits_integers = false;
+  const StoredWeights report = store_matrices(model, linear);
+  Model other = small_model();
+  const StoredWeights by_largest = store_matrices(other, largest);
+  ASSERT_EQ(report.matrices.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(report.matrices[i].to, DType::qint8);
+    EXPECT_EQ(report.matrices[i].bits, 4);
+    EXPECT_LE(report.matrices[i].squared_error, by_largest.matrices[i].squared_error);
+  }
+  EXPECT_EQ(report.matrices[2].bytes, 3u * (2 + 4)) << "4 numbers of 4 bits and a scale";
+  // 8 bits hold 4, but 4 do not hold 8.
+  EXPECT_EQ(store_matrices(model, MatrixStorage{.quantizer = kInt8}).kept, 3);
+  Model eight = small_model();
+  store_matrices(eight, MatrixStorage{.quantizer = kInt8});
+  EXPECT_EQ(store_matrices(eight, linear).kept, 0);
+}
+
 TEST(QuantizeStoredWeights, StoresTheNumbersThatIntegersStandFor) {
   Model stored = small_model();
   store_matrices(stored, MatrixStorage{.quantizer = kInt8});

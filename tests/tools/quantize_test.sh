@@ -61,6 +61,22 @@ grep -q 'of them were stored as qint8 before: these errors come on top' err ||
   fail "integers that are stored anew take $(wc -c <again.4/weights.safetensors) bytes"
 works translate -m again.4 -b 2 -i "$input"
 
+# Linear numbers of 4 bits: products in int8, in the size of 4 bits.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o linear --precision int4-linear
+grep -q ' int4-linear  *4  *[0-9]' out || fail "the report lacks int4-linear: $(cat out)"
+grep -q '"precision": "int8"' linear/config.json || fail "int8 is not the default of int4-linear"
+[[ $(wc -c <linear/weights.safetensors) -eq $(wc -c <four/weights.safetensors) ]] ||
+  fail "int4-linear takes $(wc -c <linear/weights.safetensors) bytes"
+works translate -m linear -b 2 --n-best -i "$input" -o linear.out
+works quantize -m linear -o linear.8 --precision int8 --quiet
+works translate -m linear.8 -b 2 --n-best -i "$input"
+same out linear.out "integers of 4 bits that are stored for int8"
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o linear.2 --precision int4-linear --bits 2 --scales tensor --fit largest --quiet
+[[ $(wc -c <linear.2/weights.safetensors) -lt $(wc -c <linear/weights.safetensors) ]] || fail "2 bits are not smaller"
+refuses "--fit fixed gives a level of int4, not of int4-linear" \
+  quantize "$model" -o x --precision int4-linear --fit fixed
+refuses "int4-linear has 2 to 4 bits" quantize "$model" -o x --precision int4-linear --bits 1
+
 # Fewer bits have their size.
 four=$(wc -c <four/weights.safetensors)
 for bits in 3 2 1; do

@@ -19,9 +19,10 @@ namespace {
 
 constexpr std::array<const char*, 3> kFits = {"largest", "fixed", "fitted"};
 
-/// Names of what matrices are stored for: the precisions of products, and fewer bits of int4.
-constexpr std::array<std::string_view, 9> kNames = {"fp32", "bf16", "int16", "int8",    "int4",
-                                                    "int3", "int2", "int1",  "int4-log"};
+/// Names of what matrices are stored for: the precisions of products, fewer bits of int4, and
+/// integers of 4 bits for products in int8.
+constexpr std::array<std::string_view, 10> kNames = {
+    "fp32", "bf16", "int16", "int8", "int4", "int3", "int2", "int1", "int4-log", "int4-linear"};
 
 StoredPrecision stored_precision(std::string_view name) {
   find_name("precision of stored matrices", name, kNames);
@@ -29,6 +30,8 @@ StoredPrecision stored_precision(std::string_view name) {
   if (name == "int3" || name == "int2" || name == "int1") {
     stored.precision = Precision::int4;
     stored.bits = name.back() - '0';
+  } else if (name == "int4-linear") {
+    stored.linear = true;
   } else {
     stored.precision = precision_from_string(name);
   }
@@ -36,9 +39,7 @@ StoredPrecision stored_precision(std::string_view name) {
 }
 
 /// Whether the name of a precision leaves its bits to --bits.
-bool takes_bits(const StoredPrecision& stored) {
-  return stored.logarithmic() && (stored.name == "int4" || stored.name == "int4-log");
-}
+bool takes_bits(const StoredPrecision& stored) { return stored.name.starts_with("int4"); }
 
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMaxNames = 8;
@@ -67,7 +68,8 @@ void StorageOptions::add_to(CLI::App& app) {
   app.add_option_function<std::string>(
          "--precision", set,
          "What matrices are stored for: products in bf16, int16, int8, int4 or int4-log; "
-         "the default when the model is run. int3, int2 and int1 are int4 in a file of fewer bits")
+         "the default when the model is run. int3, int2 and int1 are int4 in a file of fewer bits, "
+         "int4-linear is int8 in a file of 4 bits")
       ->type_name("FORMAT")
       ->check(one_of(std::vector<std::string>(kNames.begin(), kNames.end())))
       ->default_str(precision_.name);
@@ -120,21 +122,25 @@ std::vector<StoredPrecision> StorageOptions::all_precisions() const {
   return all;
 }
 
-void StorageOptions::expect_logarithmic_options(Options& options) const {
+void StorageOptions::expect_options_of_short_numbers(Options& options) const {
   const std::vector<StoredPrecision> all = all_precisions();
-  const bool logarithmic = std::any_of(
-      all.begin(), all.end(), [](const StoredPrecision& stored) { return stored.logarithmic(); });
+  const bool any = std::ranges::any_of(all, &StoredPrecision::short_numbers);
+  const bool linear = std::ranges::any_of(all, &StoredPrecision::linear);
   for (const char* option : {"--bits", "--fit", "--scales", "--fixed-scale"})
-    if (!logarithmic && options.given(option))
+    if (!any && options.given(option))
       throw Error(fmt::format("{} is about 4-bit numbers, not {}; give --precision int4", option,
                               precision_.name));
-  if (options.given("--bits") && std::none_of(all.begin(), all.end(), takes_bits))
+  if (options.given("--bits") && std::ranges::none_of(all, takes_bits))
     throw Error(fmt::format("--bits is for int4 and int4-log; {} is the number of its bits already",
                             precisions()));
   if (options.given("--fixed-scale") && fit_ != "fixed")
     throw Error(fmt::format("--fixed-scale is for --fit fixed, not {}", fit_));
   if (options.given("--scales") && fit_ == "fixed")
     throw Error("--scales says which scales are found, but --fit fixed gives them");
+  if (linear && fit_ == "fixed")
+    throw Error("--fit fixed gives a level of int4, not of int4-linear; give --fit largest");
+  if (linear && bits_ == 1)
+    throw Error("a number of int4-linear has 2 to 4 bits, since one is its sign");
   logarithmic_quantizer({.bits = bits_}, fit_).verify();
 }
 
@@ -151,7 +157,7 @@ void StorageOptions::verify(Options& options) {
         "give int4, which is stored in the same way");
   if (choices_.empty() && precision_.precision == Precision::fp32)
     throw Error("with --precision fp32 alone nothing is stored in fewer bits; give --precision-of");
-  expect_logarithmic_options(options);
+  expect_options_of_short_numbers(options);
   if (takes_bits(precision_)) precision_.bits = bits_;
   for (Choice& choice : choices_)
     if (takes_bits(choice.precision)) choice.precision.bits = bits_;
@@ -209,10 +215,17 @@ Quantizer StorageOptions::logarithmic_quantizer(const StoredPrecision& stored,
   return quantizer;
 }
 
+MatrixStorage StorageOptions::linear_storage(const StoredPrecision& stored) const {
+  return {.quantizer = Quantizer{.largest = (1 << (stored.bits - 1)) - 1},
+          .one_scale = scales_ == "tensor",
+          .fits_integers = fit_ == "fitted"};
+}
+
 MatrixStorage StorageOptions::storage_of(const std::string& name, bool alternatives) const {
   const StoredPrecision& stored = precision_of(name);
   if (stored.precision == Precision::fp32) return {.floats = DType::f32};
   if (stored.precision == Precision::bf16) return {};
+  if (stored.linear) return linear_storage(stored);
   if (!stored.logarithmic()) return {.quantizer = weight_quantizer(stored.precision)};
   MatrixStorage storage{.quantizer = logarithmic_quantizer(stored, fit_),
                         .one_scale = scales_ == "tensor"};

@@ -9,15 +9,19 @@
 
 namespace fuselage {
 
-/// The precision that a matrix is stored for. Products run in int4 with 1 to 3 bits too.
+/// The precision that a matrix is stored for. Products run in int4 with 1 to 3 bits too, and in
+/// int8 with linear numbers of fewer bits.
 struct StoredPrecision {
   std::string name = "int8";  ///< "int8", "int3"
   Precision precision = Precision::int8;
-  int bits = 4;  ///< of a number, if logarithmic
+  bool linear = false;  ///< integers of fewer than 8 bits
+  int bits = 4;         ///< of a number, if logarithmic or linear
 
   bool logarithmic() const {
     return precision == Precision::int4 || precision == Precision::int4_log;
   }
+  /// Whether a number has `bits`.
+  bool short_numbers() const { return linear || logarithmic(); }
 };
 
 /// Options of the storage of matrices.
@@ -55,8 +59,9 @@ class StorageOptions {
 
   std::vector<StoredPrecision> all_precisions() const;
   void read_patterns();
-  void expect_logarithmic_options(Options& options) const;
+  void expect_options_of_short_numbers(Options& options) const;
   Quantizer logarithmic_quantizer(const StoredPrecision& stored, std::string_view fit) const;
+  MatrixStorage linear_storage(const StoredPrecision& stored) const;
 
   StoredPrecision precision_;
   std::string patterns_;
