@@ -35,6 +35,7 @@
 #include "passes/motion/select_stored_rows.h"
 #include "passes/motion/split_products.h"
 #include "passes/precision/quantize_attention.h"
+#include "passes/precision/round_attention.h"
 #include "passes/precision/round_rows.h"
 #include "passes/precision/widen_late.h"
 
@@ -91,6 +92,8 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
 std::vector<Step> fusing_steps(const PipelineOptions& options) {
   const bool int8_cache = options.kv_cache == KvCache::int8;
   const bool rounds = options.rounding_kernels && options.precision != Precision::fp32;
+  const bool in_halves =
+      options.precision == Precision::bf16 || options.precision == Precision::fp16;
   return {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
@@ -112,6 +115,8 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
       {merge_chains(), "chains that belong to none share what they read"},
       {fuse_linear(), "of a product whose readers are one chain now"},
+      {round_attention(options.precision == Precision::fp16 ? DType::f16 : DType::bf16),
+       "keys and values that every step reads have half the bytes", rounds && in_halves},
       {round_rows(), "rows of products with 16-bit matrices, of products as they now are", rounds},
       {merge_common_subexpressions(), "and each of them once", rounds},
       {fuse_quantize(options.quantizing_kernels, options.rounding_kernels),
@@ -284,7 +289,7 @@ std::vector<std::string> names_of(const std::vector<Pass>& pipeline) {
 
 /// Whether a pipeline with other options contains a pass or rule of that name.
 bool runs_elsewhere(const std::string& name) {
-  for (const Precision precision : {Precision::fp32, Precision::int8})
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::int8})
     for (const bool rounds : {false, true}) {
       const std::vector<Pass> pipeline = default_pipeline({.precision = precision,
                                                            .kv_cache = KvCache::int8,

@@ -129,9 +129,11 @@ std::string refuse_output_layers(const Graph& graph, const Node& node) {
 // --- Attention ---
 
 /// Whether the rows of an operand, keys or values, are those of all words of each left row: then
-/// its newest is the row that this step adds.
+/// its newest is the row that this step adds, of floats.
 bool appends_to_own_words(const Graph& graph, const Node& node, std::size_t operand) {
   if (operand != 1 && operand != 2) return false;
+  const ValueId added = graph.producer(node.operands[operand]).operands[0];
+  if (graph.value(added).type.dtype != DType::f32) return false;
   const auto [left, right] = node.as<op::PairMembers>();
   const Domain& words = graph.domain(graph.value(node.operands[operand]).type.domain);
   return words.kind == DomainKind::prefix && left.size() == 1 && right.size() == 1 &&
@@ -222,6 +224,12 @@ constexpr KernelInfo kRows[] = {
      .name = "dot_attention",
      .reads = {slice, slice, slice, view},
      .refuse = refuse_dot_attention,
+     .rounds = true,
+     .appends = appends_to_own_words},
+    {.op = op::DotAttention::kName,
+     .name = "rounded_dot_attention",
+     .reads = {slice, slice, slice, view},
+     .refuse = refuse_rounded_attention,
      .rounds = true,
      .appends = appends_to_own_words},
     {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},

@@ -181,6 +181,16 @@ std::string refuse_dot_attention(const Graph& graph, const Node& node) {
   return refuse_quantized_weights(node);
 }
 
+std::string refuse_rounded_attention(const Graph& graph, const Node& node) {
+  constexpr std::size_t kKeys = 1, kValues = 2;
+  const auto type = [&](std::size_t i) { return graph.value(node.operands[i]).type.dtype; };
+  if (!is_half(type(kKeys)) || type(kKeys) != type(kValues))
+    return "it reads keys and values of one type of 16-bit floats";
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (i != kKeys && i != kValues && type(i) != DType::f32) return "its other operands are f32";
+  return refuse_quantized_weights(node);
+}
+
 std::string refuse_quantized_attention(const Graph& graph, const Node& node) {
   constexpr std::array kTypes{DType::qint16, DType::qint8, DType::qint8};
   const std::int64_t heads = node.as<op::Heads>().heads;

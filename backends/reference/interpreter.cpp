@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fuselage/base/error.h"
+#include "fuselage/ops/structure/loop.h"
 #include "graph/weights.h"
 #include "ops/call_op.h"
 
@@ -105,7 +106,10 @@ void Interpreter<T>::run_domain_change(const Node& node, const RowTable& rows) {
     if (first_new == 0) value = Array<T>(0, x.cols);
     value.rows = rows.rows(type.domain);
     value.data.resize(static_cast<std::size_t>(value.rows * value.cols));
-    std::copy(x.data.begin(), x.data.end(), value.row(first_new));
+    const DType to = node.as<op::History>().to;
+    std::transform(x.data.begin(), x.data.end(), value.row(first_new), [to](T number) {
+      return is_half(to) ? static_cast<T>(rounded_to(to, static_cast<float>(number))) : number;
+    });
     return;
   }
   if (rows.previous(from).front() < 0) value = Array<T>(rows.rows(type.domain), x.cols);

@@ -211,6 +211,11 @@ std::uint16_t float_to_bfloat16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fff + odd) >> 16);
 }
 
+float rounded_to(DType to, float x) {
+  if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
+  return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
+}
+
 std::string shape_to_string(const std::vector<std::int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }

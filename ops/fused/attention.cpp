@@ -71,6 +71,7 @@ std::vector<ValueId> decompose_additive_attention(Decomposition& in) {
 ValueId real_vectors(Decomposition& in, std::size_t operand) {
   const ValueId value = in.operands()[operand];
   const Type& type = in.type(operand);
+  if (is_half(type.dtype)) return in.add(op::Cast{.to = DType::f32}, {value});
   if (!is_quantized(type.dtype)) return value;
   const std::int64_t width = row_size(type);
   const ValueId numbers = in.add(op::Dequantize{}, {value});
@@ -114,8 +115,8 @@ std::span<const OpDef> attention_ops() {
       define<op::DotAttention>(
           {.summary = "w = softmax over the pairs of a left row of scale × (query · key) + bias, "
                       "for each head; results: w, and the sum of w × value over these pairs. "
-                      "Query, keys and values may be quantized, with a vector for each head; bias "
-                      "has a number for each head of a pair.",
+                      "Query, keys and values may be quantized, with a vector for each head, or "
+                      "16-bit floats; bias has a number for each head of a pair.",
            .operands = {{.name = "query", .through = "left"},
                         {.name = "keys", .through = "right"},
                         {"values"},

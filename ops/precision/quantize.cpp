@@ -84,12 +84,6 @@ Cost cost_quantize(const InferContext& in) {
   return {.flop = 4 * size, .bytes = bytes};
 }
 
-/// x rounded to the type `to`, as a float.
-float rounded_to(DType to, float x) {
-  if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
-  return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
-}
-
 /// Double values are converted to float before they are rounded to 16 bits.
 template <typename T>
 void round_to(DType to, const std::vector<T>& x, std::vector<T>& out) {

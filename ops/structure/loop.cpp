@@ -57,7 +57,15 @@ std::vector<Type> infer_history(const InferContext& in) {
   if (domain.kind != DomainKind::prefix || domain.of != in.operand(0).domain)
     in.fail(fmt::format("'{}' is no prefix domain of the rows of {}", domain.name,
                         in.show(in.operand(0))));
-  return {{in.operand(0).dtype, prefix, in.operand(0).dims}};
+  Type type{in.operand(0).dtype, prefix, in.operand(0).dims};
+  if (const DType to = in.as<op::History>().to; is_half(to)) {
+    expect_f32(in, 0);
+    type.dtype = to;
+    expect_even_if_half(in, type);
+  } else if (to != DType::f32) {
+    in.fail(fmt::format("it rounds rows to bf16 or f16, not to {}", to_string(to)));
+  }
+  return {type};
 }
 
 }  // namespace
@@ -79,7 +87,8 @@ std::span<const OpDef> loop_ops() {
                            .traits = Trait::changes_domain,
                            .infer = infer_collect}),
       define<op::History>(
-          {.summary = "x of every generated token, past and present: rows of a prefix domain.",
+          {.summary = "x of every generated token, past and present: rows of a prefix domain. `to` "
+                      "bf16 or f16 rounds them, ties to even.",
            .operands = {{"x"}},
            .traits = Trait::changes_domain,
            .infer = infer_history}),

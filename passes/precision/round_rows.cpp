@@ -10,7 +10,7 @@
 namespace fuselage {
 namespace {
 
-constexpr Capture kRounded{"x"}, kHistory{"history"};
+constexpr Capture kNewest{"x"}, kHistory{"history"};
 
 /// Elements that a vector must be a multiple of, for products to read it in place.
 constexpr std::int64_t kTile = 16;
@@ -51,9 +51,10 @@ void round_operand(Rewriter& rewriter, const Match& match) {
 
 bool rounds(const Graph&, const Node& node) { return is_half(node.as<op::Quantization>().to); }
 
-void round_before(Rewriter& rewriter, const Match& match) {
-  const ValueId rounded = rewriter.apply(match.root_node(), {match[kRounded]});
-  rewriter.replace(match.result(), rewriter.apply(match.node(kHistory), {rounded}));
+void round_where_kept(Rewriter& rewriter, const Match& match) {
+  auto history = match.node(kHistory).as<op::History>();
+  history.to = match.root_node().as<op::Quantization>().to;
+  rewriter.replace(match.result(), rewriter.add(history, {match[kNewest]}));
 }
 
 }  // namespace
@@ -67,11 +68,11 @@ Pass round_rows() {
            .guards = {{"in_place", not_in_place}, {"computed", stored_rows}},
            .numerics = {NumericClass::quantizes, 0, "what products do by themselves"},
            .build = round_operand},
-          {.name = "rounded_before_history",
+          {.name = "rounded_history",
            .pattern = match::op<op::Quantize>(
-                          {match::op<op::History>({match::any(kRounded)}).named(kHistory).shared()})
+                          {match::op<op::History>({match::any(kNewest)}).named(kHistory).shared()})
                           .where(rounds),
-           .build = round_before}}};
+           .build = round_where_kept}}};
 }
 
 }  // namespace fuselage

@@ -196,6 +196,47 @@ TEST(CudaKernels, AttentionAppendsKeysAndValues) {
   }
 }
 
+// With rows of floats, which the kernel rounds; rows that are rounded already are copied.
+TEST(CudaKernels, AttentionAppendsKeysAndValuesInHalves) {
+  std::string attention(kSelfAttention);
+  for (std::size_t at = 0; (at = attention.find("prefix}", at)) != std::string::npos; at += 20)
+    attention.insert(at + 6, ", to = bf16");
+  EXPECT_THAT(planned_kernels(attention + "return m = %m\n"),
+              ElementsAre("copy_rows", "elements", "elements", "rounded_dot_attention"));
+  const ProgramPlan plan =
+      plan_program(graph_of(attention + "return m = %m\n"), cuda::cuda_kernels());
+  const PlannedInstruction& last = plan.instructions.back();
+  ASSERT_THAT(last.appended, SizeIs(2));
+  for (const AppendedRows& rows : last.appended)
+    EXPECT_EQ(plan.buffers[last.operands[rows.operand].buffer].row_elements * 2,
+              plan.buffers[rows.rows.buffer].row_elements);
+  const std::string_view rounded = R"(%k = quantize(%x) {to = f16}
+%keys = history(%k) {domain = prefix}
+%a, %m = dot_attention(%x, %keys, %keys) {left = [own.left], right = [own.right], heads = 2}
+return m = %m
+)";
+  EXPECT_THAT(planned_kernels(rounded),
+              ElementsAre("copy_rows", "quantize_rows", "append_rows", "rounded_dot_attention"));
+}
+
+TEST(CudaKernels, AttentionReadsKeysAndValuesOfOneType) {
+  const auto kernel = [](std::string_view keys, std::string_view values) {
+    const Graph graph =
+        graph_of("%keys = history(%x) {domain = prefix" + std::string(keys) +
+                 "}\n%values = history(%x) {domain = prefix" + std::string(values) +
+                 "}\n%a, %m = dot_attention(%x, %keys, %values) {left = [own.left], right "
+                 "= [own.right], heads = 2}\nreturn m = %m\n");
+    return nodes_without_kernel(graph, cuda::cuda_kernels());
+  };
+  constexpr std::string_view kBf16 = ", to = bf16", kF16 = ", to = f16";
+  EXPECT_THAT(kernel("", ""), IsEmpty());
+  EXPECT_THAT(kernel(kF16, kF16), IsEmpty());
+  for (const auto& [keys, values] : {std::pair{kBf16, kF16}, {kBf16, ""}, {"", kF16}})
+    EXPECT_THAT(kernel(keys, values),
+                ElementsAre(AllOf(HasSubstr("dot_attention"), HasSubstr("it reads f32"),
+                                  HasSubstr("of one type of 16-bit floats"))));
+}
+
 TEST(CudaKernels, AttentionAppendsNoHistoryThatIsReadElsewhere) {
   const std::string attention(kSelfAttention);
   const auto appends = [](const std::string& equations) {

@@ -1,6 +1,8 @@
+#include <bit>
 #include <numeric>
 
 #include "backends/cuda/device/gather/copy.h"
+#include "fuselage/base/tensor.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda::loop_kernels_test {
@@ -78,6 +80,26 @@ return y = %y
       ASSERT_EQ(got.size(), x.size());
       for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(static_cast<double>(got[i]), x[i]);
     }
+}
+
+TEST_F(LoopKernelsTest, HistoryRoundsTheRowsOfThisStep) {
+  for (const char* type : {"bf16", "f16"})
+    for (const int columns : {2, 6, 34, 258})
+      for (const int hypotheses : {0, 1, 33}) {
+        const std::string body = R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%y = history(%x) {domain = prefix, to = )";
+        const auto [got, x] = run_program(
+            stream(), with(body + type + "}\nreturn y = %y\n", "$n", columns), hypotheses);
+        ASSERT_EQ(2 * got.size(), x.size());
+        const bool is_bf16 = std::string_view(type) == "bf16";
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const auto word = std::bit_cast<std::uint32_t>(got[i / 2]);
+          const auto half = static_cast<std::uint16_t>(i % 2 == 0 ? word : word >> 16);
+          const float want =
+              rounded_to(is_bf16 ? DType::bf16 : DType::f16, static_cast<float>(x[i]));
+          ASSERT_EQ(is_bf16 ? bfloat16_to_float(half) : half_to_float(half), want) << i;
+        }
+      }
 }
 
 // The first iteration reads the initial value; the next value is in the state's buffer or copied.

@@ -141,8 +141,10 @@ TEST_P(CudaSearchPlaces, GiveTheBytesOfABatchBeforeAndAfterBatches) {
 
 INSTANTIATE_TEST_SUITE_P(
     OnTheHost, CudaSearchPlaces,
-    ::testing::Values(Case{"nematus", {.beam_size = 3, .normalize = 0.6f, .alignment = true}},
-                      Case{"transformer-post", {.beam_size = 2, .min_length = 3}}),
+    ::testing::Values(
+        Case{"nematus", {.beam_size = 3, .normalize = 0.6f, .alignment = true}},
+        Case{"transformer-post", {.beam_size = 2, .min_length = 3}},
+        Case{"transformer-post", {.beam_size = 2, .alignment = true}, Precision::bf16}),
     [](const auto& test) { return std::to_string(test.index); });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -150,6 +152,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"nematus",
                            {.beam_size = 3, .normalize = 0.6f, .n_best = 2, .suppressed = {5, 9}}},
                       Case{"transformer-post", {.beam_size = 3}},
+                      Case{"transformer-post", {.beam_size = 3}, Precision::bf16},
+                      Case{"transformer-post", {.beam_size = 2}, Precision::fp16},
                       Case{"transformer-ssru", {.beam_size = 1}, Precision::int8}),
     [](const auto& test) { return std::to_string(test.index); });
 

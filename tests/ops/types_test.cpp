@@ -27,6 +27,7 @@ constexpr Good kGood[] = {
     {"%y = state(%sent) {domain = bwd}", "bwd f32[2]"},
     {"%y = collect(%f)", "source f32[2]"},
     {"%y = history(%h22) {domain = prefix}", "prefix f32[2, 2]"},
+    {"%y = history(%h22) {domain = prefix, to = bf16}", "prefix bf16[2, 2]"},
     {"%w = param() {name = \"w\", dims = [2, 9]}\n%u = param() {name = \"u\", dims = [3, 9]}\n"
      "%b = param() {name = \"b\", dims = [9]}\n"
      "%y = recurrent_layer(%x, %w, %u, %b, %b) {cell = \"gru\", over = fwd}",
@@ -209,6 +210,11 @@ constexpr Bad kBad[] = {
     {"%y = history(%x) {domain = prefix}",
      "'prefix' is no prefix domain of the rows of source f32[2]"},
     {"%y = history(%h) {domain = hyp}", "'hyp' is no prefix domain of the rows of hyp f32[2]"},
+    {"%y = history(%h) {domain = prefix, to = qint8}",
+     "it rounds rows to bf16 or f16, not to qint8"},
+    {"%y = history(%hi) {domain = prefix, to = f16}", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = history(%h5) {domain = prefix, to = f16}",
+     "rows of f16 have an even number of elements, not 5"},
     {"%y = neg(%hi)", "operand 0 must be f32, not hyp i32[]"},
     {"%y = add(%h, %hi)", "operand 1 must be f32, not hyp i32[]"},
     {"%y = add(%h, %h4)", "dimensions differ: hyp f32[2] and hyp f32[4]"},

@@ -57,6 +57,11 @@ void run_history(const PlannedInstruction& in, const Run& run) {
              static_cast<std::size_t>(in.results[0].stride)});
 }
 
+std::string refuse_history(const Graph& graph, const Node& node) {
+  if (is_half(node.as<op::History>().to)) return "it rounds no rows to 16 bits";
+  return needs_f32(graph, node);
+}
+
 }  // namespace
 
 std::span<const KernelEntry> loop_kernels() {
@@ -68,7 +73,7 @@ std::span<const KernelEntry> loop_kernels() {
        make_kernel<PlainKernel<run_next>>},
       {{.op = op::Collect::kName, .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
        make_kernel<Collect>},
-      {{.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
+      {{.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = refuse_history},
        make_kernel<PlainKernel<run_history>>},
   };
   return kKernels;

@@ -109,6 +109,9 @@ std::uint16_t float_to_half(float value);
 float bfloat16_to_float(std::uint16_t upper);
 std::uint16_t float_to_bfloat16(float value);
 
+/// The nearest number of bf16 or f16, ties to even; other types leave x as it is.
+float rounded_to(DType to, float x);
+
 /// "[256, 512]".
 std::string shape_to_string(const std::vector<std::int64_t>& shape);
 

@@ -184,7 +184,8 @@ class Module(nn.Module):
         without = []
         for step in plan:
             for node in [step] if isinstance(step, Node) else step.nodes:
-                if node.op not in _BUILT_IN and form_of(node) is None:
+                rounds = node.op == "history" and node.attributes.get("to", "f32") != "f32"
+                if rounds or (node.op not in _BUILT_IN and form_of(node) is None):
                     without.append(self.structure.describe(node))
         if without:
             raise Error(

@@ -121,6 +121,11 @@ TEST_F(LaunchesTest, AreFewerWhereKeysAndValuesAreProductsOfNewRows) {
   EXPECT_LE(per_layer({}), per_layer({.passes = "all,-append_products"}) - 3);
 }
 
+// Attention rounds the keys and values that it appends.
+TEST_F(LaunchesTest, AreNoMoreWhereKeysAndValuesAreRounded) {
+  EXPECT_LE(per_step({.layers = 1}), per_step({.layers = 1, .passes = "all,-round_attention"}));
+}
+
 TEST_F(LaunchesTest, OfAStepAreBounded) {
   EXPECT_LE(per_step({}), 82);
   EXPECT_LE(per_step({.precision = Precision::fp32, .activation = "relu"}), 82);

@@ -1,4 +1,5 @@
 #include "backends/cuda/device/attention/attention.h"
+#include "backends/cuda/device/attention/column_runs.h"
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/attention/slice_sum.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
@@ -18,65 +19,83 @@ constexpr int kHeadWarps = kThreads / kWarpSize;
 /// Up to this number of pairs a warp attends with a head alone; the scores are in shared memory.
 constexpr int kFewPairs = 128;
 
+/// The columns of a head, of queries and keys, and of values.
+struct HeadShape {
+  std::int32_t width = 0;
+  std::int32_t value_width = 0;
+};
+
 /// The bias of a pair for a head.
-__device__ float bias_of(const Attention& in, std::int64_t pair, std::int64_t head) {
+template <typename T>
+__device__ float bias_of(const Attention<T>& in, std::int64_t pair, std::int32_t head) {
   return in.biases.data ? element(row_of(in.biases, pair), head) : 0.0f;
 }
 
-/// The new row of a left row.
-struct NewestRow {
-  std::int32_t right = -2;  ///< the number of the new row; -2, a number of no row: there is none
-  const float* data = nullptr;
-
-  __device__ NewestRow(const NewRows& added, std::int64_t i) {
-    if (!added.rows.data) return;
-    right = added.newest[i];
-    data = row_of(added.rows, i);
-  }
-};
-
-/// The row of keys or values of number `right`, for the left row with this new row.
-__device__ const float* attended_row(const RowsIn& rows, const NewestRow& newest,
-                                     std::int32_t right) {
-  if (right == newest.right) return newest.data;
-  return right >= 0 ? rows.data + right * rows.stride : rows.fallback;
+/// The columns of head `head`, `width` wide, of the row of keys or values of number `right`;
+/// nullptr, zeros, for a pair without one.
+template <typename T>
+__device__ const T* attended_head(const RowsOf<T>& rows, std::int32_t right, std::int32_t head,
+                                  std::int32_t width) {
+  // Of 32-bit factors a product of 64 bits is one instruction.
+  const auto stride = static_cast<std::int32_t>(rows.stride);
+  return right < 0 ? nullptr : rows.data + head * width + std::int64_t{right} * stride;
 }
 
-/// Appends `width` columns of the new row of left row i, by `threads` threads. Nothing else reads
-/// them in this step.
-__device__ void append_columns(const RowsIn& rows, const NewRows& added, std::int64_t i,
-                               std::int64_t first, std::int64_t width, int thread, int threads) {
+/// Appends `width` columns of the new row of left row i, by `threads` threads, which read them
+/// after they have met. No others read them in this step.
+template <typename T>
+__device__ void append_columns(const RowsOf<T>& rows, const NewRows<T>& added, std::int64_t i,
+                               std::int32_t first, std::int32_t width, int thread, int threads) {
   if (!added.rows.data) return;
-  const NewestRow from(added, i);
-  float* to = added.history + from.right * rows.stride;
-  for (std::int64_t c = first + thread; c < first + width; c += threads)
-    to[c] = element(from.data, c);
+  const float* from = row_of(added.rows, i);
+  T* to = added.history + added.newest[i] * rows.stride;
+  for (std::int32_t c = first + thread; c < first + width; c += threads)
+    to[c] = rounded<T>(element(from, c));
+}
+
+/// Appends those of keys and of values of a head.
+template <typename T>
+__device__ void append_head(const Attention<T>& in, const HeadShape& shape, std::int64_t i,
+                            std::int32_t head, int thread, int threads) {
+  append_columns(in.keys, in.new_keys, i, head * shape.width, shape.width, thread, threads);
+  append_columns(in.values, in.new_values, i, head * shape.value_width, shape.value_width, thread,
+                 threads);
 }
 
 // --- A block for a head ---
 
+/// The dot product of a query and a key, for each of kLanes adjacent lanes. All lanes of the warp
+/// must call it.
+template <int kLanes, bool kAligned, typename T>
+__device__ float dot_of_runs(const float* query, const T* key, std::int32_t width) {
+  float sum = 0;
+  for (int c = lane_id() % kLanes * kRun<T>; c < width; c += kLanes * kRun<T>) {
+    const Numbers<T> run(load_run<kAligned>(key, c, width));
+#pragma unroll
+    for (int j = 0; j < kRun<T>; ++j)
+      if (kAligned || c + j < width) sum = fmaf(element(query, c + j), run.at[j], sum);
+  }
+  return reduce_lanes<kLanes>(sum, Sum());
+}
+
 /// The attention weights of a left row and a head, by a block. Groups of kLanes lanes call
-/// score(query, key) for a pair each. Scores are stored in `weights`, not in shared memory, so that
-/// segments can have any length.
-template <int kLanes, typename Score>
-__device__ void attend(const Attention& in, std::int64_t i, std::int64_t head,
-                       std::int64_t head_width, Score score, const RowsOut& weights) {
+/// score(query, key, width) for a pair each. Scores are stored in `weights`, not in shared memory,
+/// so that segments can have any length.
+template <int kLanes, typename T, typename Score>
+__device__ void attend(const Attention<T>& in, std::int64_t i, std::int32_t head,
+                       std::int32_t head_width, Score score, const RowsOut& weights) {
   constexpr int kPairs = kThreads / kLanes;
   const std::int64_t begin = in.segments.begin[i];
   const std::int64_t end = in.segments.begin[i + 1];
-  const std::int64_t first_column = head * head_width;
-  const auto head_of = [&](const float* row) -> StridedVector {
-    return {row ? row + first_column : nullptr};
-  };
-  const NewestRow newest(in.new_keys, i);
-  const StridedVector query = head_of(row_of(in.queries, i));
+  const float* query = row_of(in.queries, i);
+  if (query) query += head * head_width;
   float* out = row_of(weights, begin) + head;
   const std::int64_t own = threadIdx.x / kLanes;
   // Lanes without a pair call score() too: it reduces over the warp.
   for (std::int64_t p = begin; p < end; p += kPairs) {
     const bool has_pair = p + own < end;
-    const float* key = has_pair ? attended_row(in.keys, newest, in.keys.index[p + own]) : nullptr;
-    const float value = score(query, head_of(key), head_width);
+    const std::int32_t right = has_pair ? in.keys.index[p + own] : -1;
+    const float value = score(query, attended_head(in.keys, right, head, head_width), head_width);
     if (has_pair && threadIdx.x % kLanes == 0)
       out[(p + own - begin) * weights.stride] = value + bias_of(in, p + own, head);
   }
@@ -85,22 +104,23 @@ __device__ void attend(const Attention& in, std::int64_t i, std::int64_t head,
 }
 
 /// The mixture of a head of a left row, by the weights that the block has stored.
-__device__ void mix_head(const Attention& in, std::int64_t i, std::int64_t head, std::int64_t width,
-                         const RowsOut& weights, const FloatsOut& mixtures) {
+template <typename T>
+__device__ void mix_head(const Attention<T>& in, std::int64_t i, std::int32_t head,
+                         std::int32_t width, const RowsOut& weights, const FloatsOut& mixtures) {
   static_assert(kThreads == kSlices * kWarpSize);
+  constexpr int kLoads = 16 / sizeof(T);
   const std::int64_t begin = in.segments.begin[i];
   const std::int64_t end = in.segments.begin[i + 1];
-  const NewestRow newest(in.new_values, i);
-  const float* weight = row_of(weights, begin) + head;
+  const float* first_weight = row_of(weights, begin) + head;
   const FloatRow out = row_of(mixtures, i);
-  for (std::int64_t tile = 0; tile < width; tile += kWarpSize) {
-    const std::int64_t own = tile + threadIdx.x % kWarpSize;
-    const std::int64_t c = head * width + own;
-    const float sum = slice_sum(begin, end, own < width, [&](std::int64_t p) {
-      const float* value = attended_row(in.values, newest, in.values.index[p]);
-      return weight[(p - begin) * weights.stride] * element(value, c);
+  for (int tile = 0; tile < width; tile += kWarpSize) {
+    const int own = tile + lane_id();
+    const float sum = slice_sum<kLoads>(begin, end, own < width, [&](std::int64_t p, float before) {
+      const T* value = attended_head(in.values, in.values.index[p], head, width);
+      const float weight = first_weight[(p - begin) * weights.stride];
+      return fmaf(weight, value ? as_float(value[own]) : 0.0f, before);
     });
-    if (threadIdx.x < kWarpSize && own < width) out.put(c, sum);
+    if (threadIdx.x < kWarpSize && own < width) out.put(head * width + own, sum);
   }
 }
 
@@ -115,45 +135,59 @@ struct FewPairs {
   std::int32_t right[kFewPairs];
 };
 
-/// The scores of a head. 8 lanes share a pair and hold kHeld columns of the query each.
-template <int kHeld>
-__device__ void score_few(const Attention& in, std::int64_t i, std::int64_t head,
-                          std::int64_t head_width, float scale, std::int64_t begin, int count,
-                          FewPairs& few) {
-  constexpr int kLanes = 8;
+/// The scores of a head, without biases. 8 lanes share a pair and hold kHeld columns of the query
+/// each. The keys of several pairs are under way together.
+template <int kHeld, bool kAligned, typename T>
+__device__ void score_few(const Attention<T>& in, const HeadShape& shape, std::int64_t i,
+                          std::int32_t head, float scale, int count, FewPairs& few) {
+  constexpr int kLanes = 8, kGroups = kWarpSize / kLanes, kRuns = kHeld / kRun<T>;
+  constexpr int kAhead = kRun<T> == 1 ? 2 : 4;
   const int lane = lane_id() % kLanes;
-  const std::int64_t first = head * head_width;
-  const NewestRow newest(in.new_keys, i);
+  const std::int32_t first = head * shape.width;
   const float* query_row = row_of(in.queries, i);
-  float query[kHeld];
+  const auto column = [lane](int r) { return (lane + r * kLanes) * kRun<T>; };
+  float query[kRuns][kRun<T>];
 #pragma unroll
-  for (int k = 0; k < kHeld; ++k) {
-    const int c = lane + k * kLanes;
-    query[k] = c < head_width ? element(query_row, first + c) : 0.0f;
-  }
-#pragma unroll 2
-  for (int p = 0; p < count; p += kWarpSize / kLanes) {
-    const int own = p + lane_id() / kLanes;
-    const bool has_pair = own < count;
-    const float* key = has_pair ? attended_row(in.keys, newest, few.right[own]) : nullptr;
-    float sum = 0;
+  for (int r = 0; r < kRuns; ++r)
 #pragma unroll
-    for (int k = 0; k < kHeld; ++k) {
-      const int c = lane + k * kLanes;
-      if (c < head_width) sum = fmaf(query[k], element(key, first + c), sum);
+    for (int j = 0; j < kRun<T>; ++j)
+      query[r][j] = column(r) + j < shape.width ? element(query_row, first + column(r) + j) : 0.0f;
+  for (int own = lane_id() / kLanes; own - lane_id() / kLanes < count; own += kAhead * kGroups) {
+    Run<T> keys[kAhead][kRuns];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      const int p = own + a * kGroups;
+      const T* key = attended_head(in.keys, p < count ? few.right[p] : -1, head, shape.width);
+#pragma unroll
+      for (int r = 0; r < kRuns; ++r) keys[a][r] = load_run<kAligned>(key, column(r), shape.width);
     }
-    const float value = scale * reduce_lanes<kLanes>(sum, Sum());
-    if (has_pair && lane == 0) few.weights[own] = value + bias_of(in, begin + own, head);
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) {
+      float sum = 0;
+#pragma unroll
+      for (int r = 0; r < kRuns; ++r) {
+        const Numbers<T> run(keys[a][r]);
+        // Beyond the head both are zeros.
+#pragma unroll
+        for (int j = 0; j < kRun<T>; ++j) sum = fmaf(query[r][j], run.at[j], sum);
+      }
+      const float value = scale * reduce_lanes<kLanes>(sum, Sum());
+      const int p = own + a * kGroups;
+      if (p < count && lane == 0) few.weights[p] = value;
+    }
   }
 }
 
-/// The softmax of the scores, as a block of kThreads threads computes it.
-__device__ void softmax_few(FewPairs& few, int count, float* weights, std::int64_t stride) {
+/// The softmax of scores and biases, as a block of kThreads threads computes it.
+template <typename T>
+__device__ void softmax_few(const Attention<T>& in, std::int64_t begin, std::int32_t head,
+                            int count, float* weights, std::int64_t stride, FewPairs& few) {
   static_assert(kFewPairs <= kThreads, "a thread of the block has one pair at most");
   OnlineSoftmax all{-INFINITY, 0.0f};
   for (int first = 0; first < count; first += kWarpSize) {
     OnlineSoftmax own{-INFINITY, 0.0f};
-    if (first + lane_id() < count) own.add(few.weights[first + lane_id()]);
+    if (const int p = first + lane_id(); p < count)
+      own.add(few.weights[p] += bias_of(in, begin + p, head));
     own = reduce_lanes<kWarpSize>(own, MergeOnlineSoftmax());
     all = first == 0 ? own : MergeOnlineSoftmax()(all, own);
   }
@@ -165,91 +199,147 @@ __device__ void softmax_few(FewPairs& few, int count, float* weights, std::int64
   }
 }
 
-/// The mixture of a head: each lane sums kColumns columns, in as many parts as a block has slices.
-__device__ void mix_few(const Attention& in, std::int64_t i, std::int64_t head, std::int64_t width,
-                        int count, const FewPairs& few, const FloatsOut& mixtures) {
+/// The mixture of a head of floats: each lane sums kColumns columns, in as many parts as a block
+/// has slices.
+template <bool kAligned>
+__device__ void mix_few(const Attention<float>& in, const HeadShape& shape, std::int64_t i,
+                        std::int32_t head, int count, const FewPairs& few,
+                        const FloatsOut& mixtures) {
   constexpr int kColumns = 2;
-  const NewestRow newest(in.new_values, i);
+  const std::int32_t width = shape.value_width;
   const FloatRow out = row_of(mixtures, i);
-  for (std::int64_t tile = 0; tile < width; tile += kColumns * kWarpSize) {
+  for (int tile = lane_id(); tile - lane_id() < width; tile += kColumns * kWarpSize) {
     float sums[kColumns][kSlices] = {};
     for (int p = 0; p < count; p += kSlices) {
+      float values[kSlices][kColumns];
 #pragma unroll
       for (int s = 0; s < kSlices; ++s) {
-        if (p + s >= count) continue;
-        const float* value = attended_row(in.values, newest, few.right[p + s]);
-        const float weight = few.weights[p + s];
+        const float* value =
+            attended_head(in.values, p + s < count ? few.right[p + s] : -1, head, width);
 #pragma unroll
-        for (int k = 0; k < kColumns; ++k) {
-          const std::int64_t own = tile + k * kWarpSize + lane_id();
-          if (own < width) sums[k][s] += weight * element(value, head * width + own);
-        }
+        for (int k = 0; k < kColumns; ++k)
+          values[s][k] = load_run<kAligned>(value, tile + k * kWarpSize, width);
+      }
+#pragma unroll
+      for (int s = 0; s < kSlices; ++s)
+        if (p + s < count)
+#pragma unroll
+          for (int k = 0; k < kColumns; ++k)
+            sums[k][s] = fmaf(few.weights[p + s], values[s][k], sums[k][s]);
+    }
+#pragma unroll
+    for (int k = 0; k < kColumns; ++k)
+      if (const int own = tile + k * kWarpSize; own < width)
+        out.put(head * width + own, sum_of_slices(sums[k]));
+  }
+}
+
+/// Adds the numbers of two lanes that differ in the bit `offset` of their number: the one without
+/// it has the sums of the first half of them, the other lane those of the second half.
+template <int kCount>
+__device__ void exchange_halves(const float (&numbers)[kCount], int offset,
+                                float (&sums)[kCount / 2]) {
+  const bool is_second = (lane_id() & offset) != 0;
+#pragma unroll
+  for (int j = 0; j < kCount / 2; ++j) {
+    const float kept = is_second ? numbers[j + kCount / 2] : numbers[j];
+    sums[j] = kept + shuffle_xor(is_second ? numbers[j] : numbers[j + kCount / 2], offset);
+  }
+}
+
+/// The mixture of a head of 16-bit floats. 8 lanes share a pair and hold a run of columns each; the
+/// 4 groups of 8 lanes sum two slices each. Two pairs of each slice are under way together.
+template <bool kAligned, typename T>
+__device__ void mix_few(const Attention<T>& in, const HeadShape& shape, std::int64_t i,
+                        std::int32_t head, int count, const FewPairs& few,
+                        const FloatsOut& mixtures) {
+  constexpr int kLanes = 8, kGroups = kWarpSize / kLanes, kParts = kSlices / kGroups, kAhead = 2;
+  static_assert(kParts == 2, "sum_of_slices() adds the slices of a group first");
+  const int group = lane_id() / kLanes;
+  const std::int32_t width = shape.value_width;
+  const FloatRow out = row_of(mixtures, i);
+  for (int tile = 0; tile < width; tile += kLanes * kRun<T>) {
+    const int own = tile + lane_id() % kLanes * kRun<T>;
+    float sums[kParts][kRun<T>] = {};
+    for (int first = group; first - group < count; first += kAhead * kSlices) {
+      Run<T> values[kAhead * kParts];
+#pragma unroll
+      for (int a = 0; a < kAhead * kParts; ++a) {
+        const int p = first + a * kGroups;
+        const T* value = attended_head(in.values, p < count ? few.right[p] : -1, head, width);
+        values[a] = load_run<kAligned>(value, own, width);
+      }
+#pragma unroll
+      for (int a = 0; a < kAhead * kParts; ++a) {
+        const int p = first + a * kGroups;
+        const Numbers<T> run(values[a]);
+        if (p < count)
+#pragma unroll
+          for (int j = 0; j < kRun<T>; ++j)
+            sums[a % kParts][j] = fmaf(few.weights[p], run.at[j], sums[a % kParts][j]);
       }
     }
+    float all[kRun<T>], half[kRun<T> / 2], own_sums[kRun<T> / kGroups];
 #pragma unroll
-    for (int k = 0; k < kColumns; ++k) {
-      const std::int64_t own = tile + k * kWarpSize + lane_id();
-      float sum = sums[k][0];
+    for (int j = 0; j < kRun<T>; ++j) all[j] = sums[0][j] + sums[1][j];
+    exchange_halves(all, 2 * kLanes, half);
+    exchange_halves(half, kLanes, own_sums);
 #pragma unroll
-      for (int s = 1; s < kSlices; ++s) sum += sums[k][s];
-      if (own < width) out.put(head * width + own, sum);
-    }
+    for (int j = 0; j < kRun<T> / kGroups; ++j)
+      if (const int c = own + group * kRun<T> / kGroups + j; c < width)
+        out.put(head * width + c, own_sums[j]);
   }
 }
 
 /// A head of left row i with `count` pairs from `begin` on. `weights` may be null.
-template <int kHeld>
-__device__ void attend_few(const Attention& in, std::int64_t i, std::int64_t head,
-                           std::int64_t head_width, std::int64_t value_width, float scale,
-                           std::int64_t begin, int count, float* weights, std::int64_t stride,
-                           const FloatsOut& mixtures) {
+template <int kHeld, bool kAligned, typename T>
+__device__ void attend_few(const Attention<T>& in, const HeadShape& shape, std::int64_t i,
+                           std::int32_t head, float scale, std::int64_t begin, int count,
+                           float* weights, std::int64_t stride, const FloatsOut& mixtures) {
   __shared__ FewPairs all[kHeadWarps];
   FewPairs& few = all[threadIdx.x / kWarpSize];
   for (int p = lane_id(); p < count; p += kWarpSize) few.right[p] = in.keys.index[begin + p];
-  append_columns(in.keys, in.new_keys, i, head * head_width, head_width, lane_id(), kWarpSize);
-  append_columns(in.values, in.new_values, i, head * value_width, value_width, lane_id(),
-                 kWarpSize);
+  append_head(in, shape, i, head, lane_id(), kWarpSize);
   __syncwarp();
-  score_few<kHeld>(in, i, head, head_width, scale, begin, count, few);
+  score_few<kHeld, kAligned>(in, shape, i, head, scale, count, few);
   __syncwarp();
-  softmax_few(few, count, weights, stride);
+  softmax_few(in, begin, head, count, weights, stride, few);
   __syncwarp();
-  mix_few(in, i, head, value_width, count, few, mixtures);
+  mix_few<kAligned>(in, shape, i, head, count, few, mixtures);
 }
 
 /// Blocks in x for left rows, in y for `heads_per_block` heads of them. Of few pairs a warp takes
 /// each head, unless kHeld is 0.
-template <int kLanes, int kHeld>
-__global__ void dot_attention_kernel(Attention in, std::int64_t heads, std::int64_t heads_per_block,
-                                     std::int64_t head_width, std::int64_t value_width, float scale,
-                                     RowsOut weights, bool reads_weights, FloatsOut mixtures) {
+template <int kLanes, int kHeld, bool kAligned, typename T>
+__global__ void dot_attention_kernel(Attention<T> in, HeadShape shape, std::int32_t heads,
+                                     std::int32_t heads_per_block, float scale, RowsOut weights,
+                                     bool reads_weights, FloatsOut mixtures) {
   start_early();
   const std::int64_t i = blockIdx.x;
   if (i >= *in.left.live) return;
-  const std::int64_t first = blockIdx.y * heads_per_block;
+  const auto first = static_cast<std::int32_t>(blockIdx.y) * heads_per_block;
   if constexpr (kHeld > 0) {
     const std::int64_t begin = in.segments.begin[i];
     const std::int64_t count = in.segments.begin[i + 1] - begin;
     if (count <= kFewPairs) {
-      const std::int64_t own = threadIdx.x / kWarpSize;
-      const std::int64_t head = first + own;
+      const auto own = static_cast<std::int32_t>(threadIdx.x) / kWarpSize;
+      const std::int32_t head = first + own;
       if (own >= heads_per_block || head >= heads) return;
-      attend_few<kHeld>(in, i, head, head_width, value_width, scale, begin, static_cast<int>(count),
-                        reads_weights ? row_of(weights, begin) + head : nullptr, weights.stride,
-                        mixtures);
+      attend_few<kHeld, kAligned>(in, shape, i, head, scale, begin, static_cast<int>(count),
+                                  reads_weights ? row_of(weights, begin) + head : nullptr,
+                                  weights.stride, mixtures);
       return;
     }
   }
-  const auto score = [&](const StridedVector& query, const StridedVector& key, std::int64_t width) {
-    return scale * dot<kLanes>(query, key, width);
+  const auto score = [&](const float* query, const T* key, std::int32_t width) {
+    return scale * dot_of_runs<kLanes, kAligned>(query, key, width);
   };
-  const auto thread = static_cast<int>(threadIdx.x);
-  for (std::int64_t head = first; head < min(first + heads_per_block, heads); ++head) {
-    append_columns(in.keys, in.new_keys, i, head * head_width, head_width, thread, kThreads);
-    append_columns(in.values, in.new_values, i, head * value_width, value_width, thread, kThreads);
-    attend<kLanes>(in, i, head, head_width, score, weights);
+  for (std::int32_t head = first; head < min(first + heads_per_block, heads); ++head) {
+    append_head(in, shape, i, head, static_cast<int>(threadIdx.x), kThreads);
     __syncthreads();
-    mix_head(in, i, head, value_width, weights, mixtures);
+    attend<kLanes>(in, i, head, shape.width, score, weights);
+    __syncthreads();
+    mix_head(in, i, head, shape.value_width, weights, mixtures);
   }
 }
 
@@ -279,11 +369,11 @@ __device__ float sum_of_fractions(const StridedVector& q, const StridedVector& k
 }
 
 /// The scores leave out the sum of v, a constant over all pairs, which softmax cancels.
-__global__ void additive_weights_kernel(Attention in, const float* v, std::int64_t columns,
+__global__ void additive_weights_kernel(Attention<float> in, const float* v, std::int32_t columns,
                                         RowsOut weights) {
   start_early();
-  const auto score = [&](const StridedVector& query, const StridedVector& key, std::int64_t width) {
-    return -2.0f * sum_of_fractions(query, key, v, width);
+  const auto score = [&](const float* query, const float* key, std::int32_t width) {
+    return -2.0f * sum_of_fractions({query}, {key}, v, width);
   };
   const std::int64_t i = blockIdx.x;
   if (i >= *in.left.live) return;
@@ -340,21 +430,37 @@ LaunchConfig config_for_heads(const Rows& left, std::int64_t heads, std::int64_t
 
 }  // namespace
 
-void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
+template <typename T>
+void dot_attention(cudaStream_t stream, const Attention<T>& in, std::int64_t heads, float scale,
                    const RowsOut& weights, bool reads_weights, const FloatsOut& mixtures) {
-  const std::int64_t head_width = in.queries.columns / heads;
-  const std::int64_t per_block = heads_per_block(in.left, heads);
-  with_held_columns(head_width, [&](auto lanes, auto held) {
-    launch_early(stream, dot_attention_kernel<lanes, held>,
-                 config_for_heads(in.left, heads, per_block), in, heads, per_block, head_width,
-                 in.values.columns / heads, scale, weights, reads_weights, mixtures);
+  const auto count = static_cast<std::int32_t>(heads);
+  const HeadShape shape{in.queries.columns / count, in.values.columns / count};
+  const auto per_block = static_cast<std::int32_t>(heads_per_block(in.left, heads));
+  const auto launch_kernel = [&](auto lanes, auto held, auto aligned) {
+    launch_early(stream, dot_attention_kernel<lanes, held, aligned, T>,
+                 config_for_heads(in.left, heads, per_block), in, shape, count, per_block, scale,
+                 weights, reads_weights, mixtures);
+  };
+  with_held_columns(shape.width, [&](auto lanes, auto held) {
+    if (kRun<T> == 1 || (has_aligned_runs(in.keys.data, in.keys.stride, shape.width) &&
+                         has_aligned_runs(in.values.data, in.values.stride, shape.value_width)))
+      launch_kernel(lanes, held, std::true_type());
+    else if constexpr (kRun<T> > 1)
+      launch_kernel(lanes, held, std::false_type());
   });
 }
 
-void additive_attention(cudaStream_t stream, const Attention& in, const float* v,
+template void dot_attention(cudaStream_t, const Attention<float>&, std::int64_t, float,
+                            const RowsOut&, bool, const FloatsOut&);
+template void dot_attention(cudaStream_t, const Attention<__nv_bfloat16>&, std::int64_t, float,
+                            const RowsOut&, bool, const FloatsOut&);
+template void dot_attention(cudaStream_t, const Attention<__half>&, std::int64_t, float,
+                            const RowsOut&, bool, const FloatsOut&);
+
+void additive_attention(cudaStream_t stream, const Attention<float>& in, const float* v,
                         const RowsOut& weights, const FloatsOut& mixtures) {
   launch_early(stream, additive_weights_kernel, config_for_heads(in.left, 1, 1), in, v,
-               std::int64_t{in.queries.columns}, weights);
+               in.queries.columns, weights);
   mix_rows(stream,
            {.data = weights.data, .stride = weights.stride, .first = weights.first, .columns = 1},
            in.values, in.values.columns, in.segments, in.left, mixtures);

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "backends/cuda/device/attention/attention.h"
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
@@ -26,6 +28,15 @@ class SegmentSoftmax final : public Kernel {
   DomainId left_;
 };
 
+/// Rows of words as rows of T.
+template <typename T>
+RowsOf<T> rows_of_type(const RowsIn& words) {
+  constexpr int kPerWord = sizeof(float) / sizeof(T);
+  return {.data = reinterpret_cast<const T*>(words.data),
+          .stride = kPerWord * words.stride,
+          .columns = kPerWord * words.columns};
+}
+
 /// Operands: queries by left row, keys by right row, …, values by right row. Results: weights by
 /// pair, mixtures by left row.
 class AttentionKernel : public Kernel {
@@ -40,13 +51,17 @@ class AttentionKernel : public Kernel {
     return rounded_.out(in, run, 1);
   }
 
-  Attention attention(const PlannedInstruction& in, const Run& run, std::size_t values) const {
+  template <typename T>
+  Attention<T> attention(const PlannedInstruction& in, const Run& run, std::size_t values) const {
     const std::int32_t* right = run.indexes[static_cast<std::size_t>(in.operands[1].index)];
-    Attention attention{.queries = all_rows(in, run, 0),
-                        .keys = all_rows(in, run, 1),
-                        .values = all_rows(in, run, values),
-                        .segments = segments_of(map_, run),
-                        .left = live_rows(left_, run)};
+    Attention<T> attention{.queries = all_rows(in, run, 0),
+                           .keys = rows_of_type<T>(all_rows(in, run, 1)),
+                           .values = rows_of_type<T>(all_rows(in, run, values)),
+                           .biases = {},
+                           .segments = segments_of(map_, run),
+                           .left = live_rows(left_, run),
+                           .new_keys = {},
+                           .new_values = {}};
     attention.keys.index = attention.values.index = right;
     return attention;
   }
@@ -62,11 +77,14 @@ class AdditiveAttention final : public AttentionKernel {
   using AttentionKernel::AttentionKernel;
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    additive_attention(run.stream, attention(in, run, 3), data_at<const float>(in.operands[2], run),
-                       rows_out(in, run, 0), mixtures(in, run));
+    additive_attention(run.stream, attention<float>(in, run, 3),
+                       data_at<const float>(in.operands[2], run), rows_out(in, run, 0),
+                       mixtures(in, run));
   }
 };
 
+/// Keys and values are of T.
+template <typename T>
 class DotAttention final : public AttentionKernel {
  public:
   DotAttention(const PlannedInstruction& in, const Binding& binding)
@@ -80,13 +98,13 @@ class DotAttention final : public AttentionKernel {
   }
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    Attention operands = attention(in, run, kValues);
+    Attention<T> operands = attention<T>(in, run, kValues);
     if (in.operands.size() > kBias) operands.biases = rows_in(in, run, kBias);
     for (const AppendedRows& appended : in.appended) {
-      NewRows& added = appended.operand == kKeys ? operands.new_keys : operands.new_values;
+      NewRows<T>& added = appended.operand == kKeys ? operands.new_keys : operands.new_values;
       added.rows = rows_at(in, run, appended.rows);
       added.newest = run.rows[newest_].index;
-      added.history = data_at<float>(in.operands[appended.operand], run);
+      added.history = reinterpret_cast<T*>(data_at<float>(in.operands[appended.operand], run));
     }
     dot_attention(run.stream, operands, heads_, scale_, rows_out(in, run, 0), reads_weights_,
                   mixtures(in, run));
@@ -101,11 +119,19 @@ class DotAttention final : public AttentionKernel {
   MapId newest_;
 };
 
+std::unique_ptr<Kernel> make_rounded_dot_attention(const PlannedInstruction& in,
+                                                   const Binding& binding) {
+  if (binding.graph.value(binding.node.operands[1]).type.dtype == DType::bf16)
+    return std::make_unique<DotAttention<__nv_bfloat16>>(in, binding);
+  return std::make_unique<DotAttention<__half>>(in, binding);
+}
+
 const RegisterKernels kAttentionKernels({
     {"segment_softmax", make_kernel<SegmentSoftmax<segment_softmax>>},
     {"segment_log_softmax", make_kernel<SegmentSoftmax<segment_log_softmax>>},
     {"additive_attention", make_kernel<AdditiveAttention>},
-    {"dot_attention", make_kernel<DotAttention>},
+    {"dot_attention", make_kernel<DotAttention<float>>},
+    {"rounded_dot_attention", make_rounded_dot_attention},
 });
 
 }  // namespace

@@ -29,8 +29,9 @@ __global__ void segment_softmax_kernel(RowsIn x, std::int64_t heads, Segments se
     softmax_of<kThreads>(from, count, to, out.stride);
 }
 
-/// Sums f(pair, column) over the pairs of left row blockIdx.x, for the 32 columns from
-/// blockIdx.y * 32 on. The first warp calls finish(left row, column, sum, number of pairs).
+/// Sums over the pairs of left row blockIdx.x, for the 32 columns from
+/// blockIdx.y * 32 on, where f(pair, column, sum) adds a pair's to a sum. The first warp calls
+/// finish(left row, column, sum, number of pairs).
 template <typename F, typename Finish>
 __device__ void sum_over_pairs(const Segments& segments, const Rows& left, std::int64_t columns,
                                F f, Finish finish) {
@@ -39,7 +40,8 @@ __device__ void sum_over_pairs(const Segments& segments, const Rows& left, std::
   const std::int64_t c = std::int64_t{blockIdx.y} * kWarpSize + threadIdx.x % kWarpSize;
   const std::int64_t begin = segments.begin[i];
   const std::int64_t end = segments.begin[i + 1];
-  const float sum = slice_sum(begin, end, c < columns, [&](std::int64_t p) { return f(p, c); });
+  const float sum = slice_sum(begin, end, c < columns,
+                              [&](std::int64_t p, float before) { return f(p, c, before); });
   if (threadIdx.x < kWarpSize && c < columns) finish(i, c, sum, end - begin);
 }
 
@@ -48,9 +50,9 @@ __global__ void mix_kernel(RowsIn weights, RowsIn x, std::int64_t head_width, st
   start_early();
   sum_over_pairs(
       segments, left, columns,
-      [&](std::int64_t p, std::int64_t c) {
+      [&](std::int64_t p, std::int64_t c, float before) {
         const float* row = row_of(x, p);
-        return row ? row_of(weights, p)[c / head_width] * row[c] : 0.0f;
+        return row ? fmaf(row_of(weights, p)[c / head_width], row[c], before) : before;
       },
       [&](std::int64_t i, std::int64_t c, float sum, std::int64_t) { row_of(out, i).put(c, sum); });
 }
@@ -59,7 +61,9 @@ __global__ void mean_kernel(RowsIn x, std::int64_t columns, Segments segments, R
                             RowsOut out) {
   sum_over_pairs(
       segments, left, columns,
-      [&](std::int64_t p, std::int64_t c) { return element(row_of(x, p), c); },
+      [&](std::int64_t p, std::int64_t c, float before) {
+        return before + element(row_of(x, p), c);
+      },
       [&](std::int64_t i, std::int64_t c, float sum, std::int64_t count) {
         row_of(out, i)[c] = count > 0 ? sum / static_cast<float>(count) : 0.0f;
       });
@@ -69,7 +73,9 @@ __global__ void sum_kernel(RowsIn x, std::int64_t columns, Segments segments, Ro
                            RowsOut out) {
   sum_over_pairs(
       segments, left, columns,
-      [&](std::int64_t p, std::int64_t c) { return element(row_of(x, p), c); },
+      [&](std::int64_t p, std::int64_t c, float before) {
+        return before + element(row_of(x, p), c);
+      },
       [&](std::int64_t i, std::int64_t c, float sum, std::int64_t) { row_of(out, i)[c] = sum; });
 }
 

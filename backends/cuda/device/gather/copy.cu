@@ -1,6 +1,7 @@
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/runtime/early_start.h"
 #include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/put_floats.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -21,6 +22,13 @@ __global__ void copy_kernel(RowsOf<T> in, Rows rows, std::int64_t columns, Resul
   start_early();
   for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
     row_of(out, r)[c] = element(row_of(in, r), c);
+  });
+}
+
+__global__ void round_copy_kernel(RowsIn in, Rows rows, std::int64_t columns, FloatsOut out) {
+  start_early();
+  for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
+    row_of(out, r).put(c, element(row_of(in, r), c));
   });
 }
 
@@ -53,6 +61,12 @@ void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int
   else
     launch_early(stream, copy_kernel<float>, config_for_elements(rows, columns), in, rows, columns,
                  out);
+}
+
+void copy_rounded_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows,
+                       std::int64_t columns, const FloatsOut& out) {
+  launch_early(stream, round_copy_kernel, config_for_elements(rows, columns), in, rows, columns,
+               out);
 }
 
 void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/runtime/floats_out.h"
 #include "backends/cuda/device/runtime/rows.h"
 
 namespace fuselage::cuda {
@@ -13,6 +14,10 @@ namespace fuselage::cuda {
 /// out[r] = in[r], `columns` elements.
 void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int64_t columns,
                const RowsOut& out);
+
+/// out[r] = in[r], `columns` floats, as out takes them.
+void copy_rounded_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows,
+                       std::int64_t columns, const FloatsOut& out);
 
 /// out[r] = last[previous[r]], or init[r] where previous[r] < 0.
 void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,

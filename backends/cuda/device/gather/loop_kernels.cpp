@@ -1,6 +1,8 @@
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
+#include "fuselage/ops/structure/loop.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -20,17 +22,29 @@ void run_next(const PlannedInstruction& in, const Run& run) {
 class AppendRows final : public Kernel {
  public:
   AppendRows(const PlannedInstruction&, const Binding& binding)
-      : hypotheses_(binding.graph.value(binding.node.operands[0]).type.domain) {}
+      : hypotheses_(binding.graph.value(binding.node.operands[0]).type.domain),
+        to_(binding.node.as<op::History>().to) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const Buffer& buffer = run.plan_buffers[in.results[0].buffer];
-    RowsOut out = rows_out(in, run);
-    if (!buffer.newest_only) out.first = &run.rows[buffer.domain].counts->first;
-    copy_rows(run.stream, rows_in(in, run, 0), live_rows(hypotheses_, run), cols_of(in), out);
+    const std::int32_t* first =
+        buffer.newest_only ? nullptr : &run.rows[buffer.domain].counts->first;
+    const Rows rows = live_rows(hypotheses_, run);
+    if (is_half(to_)) {
+      ResultOf<std::uint16_t> out = halves_out(in, run, 0);
+      out.first = first;
+      copy_rounded_rows(run.stream, rows_in(in, run, 0), rows, in.operands[0].cols,
+                        {.floats = {}, .rounded = out, .is_bf16 = to_ == DType::bf16});
+    } else {
+      RowsOut out = rows_out(in, run);
+      out.first = first;
+      copy_rows(run.stream, rows_in(in, run, 0), rows, cols_of(in), out);
+    }
   }
 
  private:
   DomainId hypotheses_;
+  DType to_;
 };
 
 /// collect: copies the rows of a scan to their source positions.

@@ -69,6 +69,10 @@ std::string refuse_quantize(const Graph& graph, const Node& node);
 std::string refuse_additive_attention(const Graph& graph, const Node& node);
 std::string refuse_dot_attention(const Graph& graph, const Node& node);
 
+/// Dot-product attention with keys and values of one type of 16-bit floats, and other operands of
+/// type f32; of its results only the mixture may be quantized.
+std::string refuse_rounded_attention(const Graph& graph, const Node& node);
+
 /// Dot-product attention with queries of type qint16, and keys and values of type qint8, that have
 /// a vector for each head; of its results only the mixture may be quantized.
 std::string refuse_quantized_attention(const Graph& graph, const Node& node);

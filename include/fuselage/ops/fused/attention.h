@@ -25,8 +25,8 @@ struct HeadDot {
 
 /// Dot-product attention, per head: weights are the softmax of scale × (query · key) over the pairs
 /// of a left row, and mix the values. Operands query, keys, values; they may be quantized, with a
-/// vector for each head. An optional fourth operand, f32 [heads] for each pair, is added to the
-/// scores: relative positions, for example.
+/// vector for each head, or rows of bf16 or f16. An optional fourth operand, f32 [heads] for each
+/// pair, is added to the scores: relative positions, for example.
 struct DotAttention : QuantizedResults {
   static constexpr std::string_view kName = "dot_attention";
   MapPath left;

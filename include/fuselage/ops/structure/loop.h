@@ -28,11 +28,15 @@ struct Collect {
   static constexpr std::string_view kName = "collect";
 };
 
-/// A hypothesis value kept for every token generated so far, in a prefix domain.
+/// A hypothesis value kept for every token generated so far, in a prefix domain. `to` bf16 or f16
+/// rounds f32 rows where they are kept, ties to even; f32 keeps rows of any type as they are.
 struct History {
   static constexpr std::string_view kName = "history";
   DomainId domain;
-  static constexpr auto attributes() { return std::tuple(required("domain", &History::domain)); }
+  DType to = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(required("domain", &History::domain), defaulted("to", &History::to));
+  }
 };
 
 }  // namespace op
