@@ -36,6 +36,7 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.quantizing_kernels = backend.capabilities().quantizing_kernels;
   pipeline.rounding_kernels = backend.capabilities().rounding_kernels;
   pipeline.appending_kernels = backend.capabilities().appending_kernels;
+  pipeline.position_kernels = backend.capabilities().position_kernels;
   pipeline.recurrent_kernels = backend.has_recurrent_kernels(options);
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,

@@ -24,6 +24,7 @@
 #include "passes/fusion/fuse_norm.h"
 #include "passes/fusion/fuse_output.h"
 #include "passes/fusion/fuse_pointwise.h"
+#include "passes/fusion/fuse_positions.h"
 #include "passes/fusion/fuse_quantize.h"
 #include "passes/fusion/fuse_recurrence.h"
 #include "passes/fusion/merge_attention.h"
@@ -106,6 +107,8 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
       {merge_common_subexpressions(), "and each of them once", int8_cache},
       {approximate_activations(options.activations),
        "what attention left of them, before they are parts of chains"},
+      {fuse_positions(), "before normalizations and chains take the sums",
+       options.position_kernels},
       {fuse_norm(), "before chains and products take the sums"},
       {narrow_slices(), "gates that are cut out of one value can join what uses them"},
       {fuse_pointwise(),
@@ -296,7 +299,8 @@ bool runs_elsewhere(const std::string& name) {
                                                            .recurrent_kernels = true,
                                                            .quantizing_kernels = true,
                                                            .rounding_kernels = rounds,
-                                                           .appending_kernels = true});
+                                                           .appending_kernels = true,
+                                                           .position_kernels = true});
       const std::vector<std::string> names = names_of(pipeline);
       if (std::find(names.begin(), names.end(), name) != names.end()) return true;
     }

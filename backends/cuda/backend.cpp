@@ -84,6 +84,7 @@ class CudaBackend : public Backend {
         .quantizing_kernels = false,
         .rounding_kernels = true,
         .appending_kernels = true,
+        .position_kernels = true,
         .target = kH100};
     return capabilities;
   }

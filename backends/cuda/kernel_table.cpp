@@ -254,6 +254,7 @@ constexpr KernelInfo kRows[] = {
     {.op = op::Input::kName, .name = "input"},
     {.op = op::Position::kName, .name = "position"},
     {.op = op::Sinusoid::kName, .name = "sinusoid"},
+    {.op = op::AddSinusoid::kName, .name = "add_sinusoid", .reads = {view}, .rounds = true},
     {.op = op::Rotary::kName, .name = "rotary", .reads = {view, view, view}},
     {.op = op::RowNumber::kName, .name = "row_number"},
     {.op = op::PenalizeRepeats::kName, .name = "penalize_repeats"},

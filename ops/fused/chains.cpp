@@ -1,4 +1,4 @@
-// Fused elementwise chains, products and normalizations.
+// Fused elementwise chains, products, normalizations, and sums with positions.
 
 #include "fuselage/ops/fused/chains.h"
 
@@ -10,6 +10,7 @@
 #include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/ops/decompose.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/positions.h"
 #include "ops/fused/elementwise_expression.h"
 
 namespace fuselage {
@@ -71,6 +72,13 @@ std::vector<ValueId> decompose_add_norm(Decomposition& in) {
   return {in.add(Norm{.epsilon = in.as<op::AddNorm>().epsilon}, std::move(operands)), sum};
 }
 
+std::vector<ValueId> decompose_add_sinusoid(Decomposition& in) {
+  const Type& x = in.type(0);
+  const ValueId position = in.add(op::Position{.domain = x.domain}, {});
+  const ValueId signal = in.add(op::Sinusoid{.dim = row_size(x)}, {position});
+  return {in.add(op::Add{}, {in.operands()[0], signal})};
+}
+
 }  // namespace
 
 std::span<const OpDef> fused_ops() {
@@ -112,6 +120,13 @@ std::span<const OpDef> fused_ops() {
                               .evaluate_f32 = evaluate_decomposed,
                               .evaluate_f64 = evaluate_decomposed,
                               .decompose = decompose_add_norm<op::RmsNorm>}),
+      define<op::AddSinusoid>({.summary = "x + sinusoid(position of the row in its sentence).",
+                               .operands = {{"x"}},
+                               .infer = infer_decomposed,
+                               .cost = cost_decomposed,
+                               .evaluate_f32 = evaluate_decomposed,
+                               .evaluate_f64 = evaluate_decomposed,
+                               .decompose = decompose_add_sinusoid}),
   };
   return ops;
 }

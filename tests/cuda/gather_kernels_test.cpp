@@ -105,6 +105,21 @@ return y = %y
                         hypotheses, 1e-6);
 }
 
+TEST_F(RowKernelsTest, SumsWithTheSignalsOfPositions) {
+  for (const int columns : {4, 6, 34, 514})
+    for (const int hypotheses : {0, 1, 33})
+      expect_as_reference(with(R"(%t = param() {name = "t", domain = vocab, dims = [$n]}
+%w = select_rows(%t) {via = [hyp.word]}
+%x = import() {name = "x", domain = source, dims = [$n]}
+%y = add_sinusoid(%w)
+%z, %r = add_sinusoid(%x) {quantized = [0], to = bf16}
+%f = cast(%r) {to = f32}
+return y = %y, z = %z, f = %f
+)",
+                               "$n", columns),
+                          hypotheses, 1e-6);
+}
+
 TEST_F(RowKernelsTest, RowsOfTablesIn16Bits) {
   constexpr const char* kGraph = R"(%ef = param() {{name = "E", domain = vocab, dims = [$n]}}
 %df = param() {{name = "d", dims = [$n]}}

@@ -185,6 +185,10 @@ return y = %y
 %y, %s = add_layer_norm(%x, %x, %g, %g) {epsilon = 1e-06}
 return y = %y, s = %s
 )"},
+        {"add_sinusoid", R"(%x = import() {name = "x", domain = hyp, dims = [4]}
+%y, %r = add_sinusoid(%x) {quantized = [0], to = bf16}
+return y = %y, r = %r
+)"},
         {"add_rms_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %g = param() {name = "g", dims = [2]}
 %y, %s = add_rms_norm(%x, %x, %g) {epsilon = 1e-06}

@@ -151,6 +151,7 @@ constexpr Good kGood[] = {
      "hyp f32[4]"},
     {"%y, %a = add_layer_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
     {"%y, %a = add_rms_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
+    {"%y = add_sinusoid(%h4)", "hyp f32[4]"},
     {"%y = linear(%h, %m) {expression = \"tanh(x0)\"}", "hyp f32[3]"},
     {"%z, %y = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [0], to = qint16, largest = "
      "9}",
@@ -502,6 +503,8 @@ constexpr Bad kBad[] = {
     {"%y = pointwise(%h4, %x4) {expression = \"add(x0, x1)\"}", "range over different rows"},
     {"%y, %a = add_layer_norm(%h4, %h, %v4) {epsilon = 1}", "dimensions differ"},
     {"%y, %a = add_rms_norm(%h4, %h4, %v) {epsilon = 1}", "must be"},
+    {"%y = add_sinusoid(%h5)", "must be even and at least 4, not 5"},
+    {"%y = add_sinusoid(%c4)", "rows of a pairs domain have no position"},
     {"%y = linear(%h, %e) {expression = \"tanh(x0)\"}", "inner dimensions differ"},
     {"%y, %q = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [1]}",
      "it has no result 1 to quantize, only 1"},

@@ -44,7 +44,8 @@ std::vector<Pass> steps_for(const PassCase& test) {
                           .kv_cache = KvCache::int8,
                           .recurrent_kernels = true,
                           .rounding_kernels = true,
-                          .appending_kernels = true};
+                          .appending_kernels = true,
+                          .position_kernels = true};
   std::vector<Pass> steps = default_pipeline(options);
   options.precision = Precision::fp32;
   for (const bool rounds : {true, false}) {

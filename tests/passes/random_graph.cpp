@@ -254,7 +254,7 @@ class Generator : RandomOps {
     const ValueId table = param(words_, 4);
     const ValueId last = add("select_rows", {table}, {{"via", MapPath{hypothesis_word_}}});
     const ValueId position = add("position", {}, {{"domain", hypothesis_}});
-    const ValueId x = add("mul", {last, add("sinusoid", {position}, {{"dim", std::int64_t{4}}})});
+    const ValueId x = add("add", {last, add("sinusoid", {position}, {{"dim", std::int64_t{4}}})});
     ValueId logits = add("matmul", {x, table}, {{"transposed", true}});
     if (chance(2)) logits = add("add", {logits, param(graph_.none(), 7)});
     ValueId scores = add("select_elements", {logits}, {{"row", left}, {"element", words}});

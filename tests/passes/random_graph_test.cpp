@@ -106,6 +106,7 @@ PipelineOptions little_memory() {
   PipelineOptions options;
   options.commute.table_bytes = 200;
   options.recurrent_kernels = true;
+  options.position_kernels = true;
   return options;
 }
 

@@ -43,6 +43,7 @@ struct Capabilities {
   /// Products with 16-bit matrices round their rows, and kernels can round their results.
   bool rounding_kernels = false;
   bool appending_kernels = false;  ///< kernels append rows to histories that they read
+  bool position_kernels = false;   ///< kernels add sinusoids of the positions that they read
   Target target;                   ///< for the cost model
 };
 

@@ -30,6 +30,7 @@ struct PipelineOptions {
   /// are widened by the kernels that read them.
   bool rounding_kernels = false;
   bool appending_kernels = false;  ///< its kernels append rows to histories that they read
+  bool position_kernels = false;   ///< its kernels add sinusoids of the positions that they read
 };
 
 /// The position of a pass in the pipeline: directly before or after another step, named by its

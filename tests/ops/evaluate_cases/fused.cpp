@@ -63,6 +63,13 @@ std::vector<EvaluateCase> fused_cases() {
        {{10 / std::sqrt(3.0), 2 / std::sqrt(3.0), 5 / std::sqrt(5.125), -3 / std::sqrt(5.125), -10,
          0, 20 / std::sqrt(4.5), -2 / std::sqrt(4.5)},
         {2, -4, 1, 6, -2, 0, 4, 4}}},
+      // Positions 3, 3, 0 and 7, and frequencies 1 and 1/10000; angles are of single precision.
+      {"add_sinusoid",
+       "%hh = concat(%h, %h)\n%y = add_sinusoid(%hh)",
+       {{1 + std::sin(3.0), -2 + std::sin(3e-4), 1 + std::cos(3.0), -2 + std::cos(3e-4),
+         0.5 + std::sin(3.0), 3 + std::sin(3e-4), 0.5 + std::cos(3.0), 3 + std::cos(3e-4), -1, 0, 0,
+         1, 2 + std::sin(7.0), 2 + std::sin(7e-4), 2 + std::cos(7.0), 2 + std::cos(7e-4)}},
+       1e-9},
       {"head_dot",
        "%y = head_dot(%c4, %d4) {heads = 2, scale = 0.5}",
        {{0.5, 0, 3, 0, 0, 5.5, 0, 8, 17.5, 19.5}}},

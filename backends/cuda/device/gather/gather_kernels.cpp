@@ -8,6 +8,7 @@
 #include "backends/cuda/device/gather/strided_copy.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/ops/fused/attention.h"
 #include "fuselage/ops/search/shortlist.h"
 #include "fuselage/ops/structure/leaf.h"
@@ -124,6 +125,19 @@ void run_sinusoid(const PlannedInstruction& in, const Run& run) {
            rows_out(in, run));
 }
 
+class AddSinusoid final : public Kernel {
+ public:
+  AddSinusoid(const PlannedInstruction& in, const Binding& binding) : rounded_(in, binding) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    add_sinusoid(run.stream, rows_in(in, run, 0), run.rows[in.domain].positions, rows_of(in, run),
+                 rounded_.out(in, run, 0));
+  }
+
+ private:
+  RoundedResults rounded_;
+};
+
 class Rotary final : public Kernel {
  public:
   Rotary(const PlannedInstruction&, const Binding& binding)
@@ -198,6 +212,7 @@ const RegisterKernels kGatherKernels({
     {"input", make_kernel<CopyInput>},
     {"position", make_kernel<StatelessKernel<run_position>>},
     {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
+    {"add_sinusoid", make_kernel<AddSinusoid>},
     {"rotary", make_kernel<Rotary>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},

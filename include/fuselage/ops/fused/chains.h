@@ -56,6 +56,11 @@ struct AddRmsNorm : AddNorm {
   static constexpr std::string_view kName = "add_rms_norm";
 };
 
+/// x plus the sinusoidal encoding (op::Sinusoid) of the position of each row in its sentence.
+struct AddSinusoid : QuantizedResults {
+  static constexpr std::string_view kName = "add_sinusoid";
+};
+
 /// The elementwise expression of an op that carries one (elementwise_expression.h).
 struct Expression {
   std::string expression;
@@ -66,7 +71,7 @@ struct Expression {
 
 }  // namespace op
 
-/// Fused elementwise chains, products and normalizations.
+/// Fused elementwise chains, products, normalizations, and sums with positions.
 std::span<const OpDef> fused_ops();
 
 }  // namespace fuselage
