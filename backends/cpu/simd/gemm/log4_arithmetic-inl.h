@@ -94,7 +94,13 @@ HWY_INLINE ByteVector high_nibbles(ByteVector bytes) {
 
 /// Looks up each nibble in a table of 16 entries.
 HWY_INLINE ByteVector look_up(const std::uint8_t (&table)[16], ByteVector nibbles) {
-  return hn::TableLookupBytes(hn::LoadDup128(ByteTag(), table), nibbles);
+  const ByteVector entries = hn::LoadDup128(ByteTag(), table);
+#if HWY_ARCH_WASM
+  // Highway 1.0.3 looks up byte by byte, for engines of 2021.
+  return ByteVector{wasm_i8x16_swizzle(entries.raw, nibbles.raw)};
+#else
+  return hn::TableLookupBytes(entries, nibbles);
+#endif
 }
 
 alignas(16) inline constexpr std::uint8_t kMagnitudes[16] = {1, 2, 4, 8, 16, 32, 64, 128,
