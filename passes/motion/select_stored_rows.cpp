@@ -43,23 +43,124 @@ std::optional<std::string> not_only_selected(const Match& match) {
   return std::nullopt;
 }
 
+bool is_table(const Graph& graph, const Node& node) {
+  return graph.domain(graph.value(node.results[0]).type.domain).kind == DomainKind::vocabulary;
+}
+
 /// Where the path leads nowhere, the row is zeros: a vector with the scale 0.
 Rule convert_selected() {
-  const auto at_load = [](const Graph& graph, const Node& table) {
-    return graph.domain(graph.value(table.results[0]).type.domain).kind == DomainKind::vocabulary;
-  };
-  return {
-      .name = "convert_selected",
-      .pattern = match::op<op::SelectRows>(
-          {match::op<op::Dequantize>({match::any(kStored)}).where(at_load).named(kTable).shared()}),
-      .guards = {{"stored", not_stored},
-                 {"row_type", no_type_of_rows},
-                 {"only_selected", not_only_selected}},
-      .build = [](Rewriter& rewriter, const Match& match) {
-        const ValueId selected = rewriter.add(
-            op::SelectRows{.via = match.root_node().as<op::SelectRows>().via}, {match[kStored]});
-        rewriter.replace(match.result(), rewriter.add(op::Dequantize{}, {selected}));
-      }};
+  return {.name = "convert_selected",
+          .pattern = match::op<op::SelectRows>({match::op<op::Dequantize>({match::any(kStored)})
+                                                    .where(is_table)
+                                                    .named(kTable)
+                                                    .shared()}),
+          .guards = {{"stored", not_stored},
+                     {"row_type", no_type_of_rows},
+                     {"only_selected", not_only_selected}},
+          .build = [](Rewriter& rewriter, const Match& match) {
+            const ValueId selected =
+                rewriter.add(op::SelectRows{.via = match.root_node().as<op::SelectRows>().via},
+                             {match[kStored]});
+            rewriter.replace(match.result(), rewriter.add(op::Dequantize{}, {selected}));
+          }};
+}
+
+// --- Tables computed from integers, as scaled embeddings ---
+
+/// The operands of a node that are converted integers.
+std::vector<std::size_t> converted_operands(const Graph& graph, const Node& node) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (graph.producer(node.operands[i]).is<op::Dequantize>()) places.push_back(i);
+  return places;
+}
+
+/// Whether a table is an elementwise function of converted rows, and of numbers that all rows
+/// share.
+bool is_function_of_rows(const Graph& graph, const Node& node) {
+  if (!node.has(Trait::elementwise) || node.results.size() != 1 || !is_table(graph, node))
+    return false;
+  const std::vector<std::size_t> places = converted_operands(graph, node);
+  if (places.size() != 1) return false;
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (i != places.front() && graph.value(node.operands[i]).type.domain != graph.none())
+      return false;
+  return true;
+}
+
+/// Whether a node selects rows of a table, and where its path leads nowhere has the table's
+/// function of a row of zeros, as a selection of the integers has.
+bool selects_function(const Graph& graph, const Node& user, const Node& table) {
+  if (!user.is<op::SelectRows>()) return false;
+  if (!graph.is_partial(user.as<op::SelectRows>().via)) return true;
+  if (user.operands.size() == 1) return false;
+  const Node& row = graph.producer(user.operands[1]);
+  if (row.op != table.op || row.attrs != table.attrs) return false;
+  const std::size_t place = converted_operands(graph, table).front();
+  for (std::size_t i = 0; i < table.operands.size(); ++i)
+    if (i == place ? !is_constant(graph.producer(row.operands[i]), 0)
+                   : row.operands[i] != table.operands[i])
+      return false;
+  return true;
+}
+
+/// The stored rows of a table that is a function of them.
+ValueId stored_rows(const Graph& graph, const Node& table) {
+  return graph.producer(table.operands[converted_operands(graph, table).front()]).operands[0];
+}
+
+std::optional<std::string> not_stored_rows(const Match& match) {
+  const Graph& graph = match.graph();
+  const ValueId stored = stored_rows(graph, match.node(kTable));
+  const DType dtype = graph.value(stored).type.dtype;
+  if (!graph.producer(stored).has(Trait::external))
+    return fmt::format("{} computes the integers", graph.describe(graph.value(stored).producer));
+  if (row_type_of(dtype) != dtype) return fmt::format("no rows are {}", to_string(dtype));
+  return std::nullopt;
+}
+
+std::optional<std::string> not_only_selected_with_zeros(const Match& match) {
+  const Graph& graph = match.graph();
+  const Node& table = match.node(kTable);
+  if (graph.is_output(match[kTable])) return "the table is an output of the graph";
+  for (const Use& use : graph.value(match[kTable]).uses)
+    if (!selects_function(graph, graph.node(use.node), table))
+      return fmt::format("{} needs the table", graph.describe(use.node));
+  return std::nullopt;
+}
+
+/// The converted rows that the table is computed from would be kept for their other readers.
+std::optional<std::string> rows_read_elsewhere(const Match& match) {
+  const Graph& graph = match.graph();
+  const Node& table = match.node(kTable);
+  const ValueId rows = table.operands[converted_operands(graph, table).front()];
+  if (graph.is_output(rows)) return "its rows are an output of the graph";
+  for (const Use& use : graph.value(rows).uses)
+    if (graph.node(use.node).results != table.results)
+      return fmt::format("{} needs its rows", graph.describe(use.node));
+  return std::nullopt;
+}
+
+/// The function of the selected rows: the law that made the table saved less than it takes.
+Rule compute_selected() {
+  return {.name = "compute_selected",
+          .pattern =
+              match::op<op::SelectRows>({match::node(is_function_of_rows).named(kTable).shared()})
+                  .variadic(),
+          .guards = {{"stored", not_stored_rows},
+                     {"only_selected", not_only_selected_with_zeros},
+                     {"own_rows", rows_read_elsewhere}},
+          .build = [](Rewriter& rewriter, const Match& match) {
+            const Node table = match.node(kTable);
+            const Graph& graph = match.graph();
+            const std::size_t place = converted_operands(graph, table).front();
+            const ValueId selected =
+                rewriter.add(op::SelectRows{.via = match.root_node().as<op::SelectRows>().via},
+                             {stored_rows(graph, table)});
+            std::vector<ValueId> operands = table.operands;
+            operands[place] = rewriter.add(op::Dequantize{}, {selected});
+            rewriter.replace(match.result(), rewriter.apply(table, std::move(operands)));
+          }};
 }
 
 // --- Tables in 16 bits ---
@@ -125,7 +226,7 @@ Rule widen_selected() {
 }  // namespace
 
 Pass select_stored_rows(bool halves) {
-  Pass pass{.name = "select_stored_rows", .rules = {convert_selected()}};
+  Pass pass{.name = "select_stored_rows", .rules = {convert_selected(), compute_selected()}};
   if (halves) pass.rules.push_back(widen_selected());
   return pass;
 }
