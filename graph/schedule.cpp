@@ -93,4 +93,39 @@ std::vector<ScheduleItem> schedule(const Graph& graph) {
   return result;
 }
 
+std::vector<ScheduleItem> scheduled_late(const Graph& graph, std::vector<ScheduleItem> items) {
+  std::vector<std::size_t> item_of(graph.node_limit());
+  for (std::size_t i = 0; i < items.size(); ++i)
+    for (const NodeId id : items[i].nodes) item_of[id.index] = i;
+  std::vector<std::vector<std::size_t>> needed(items.size());
+  std::vector<bool> is_needed(items.size()), is_open(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i)
+    for (const NodeId id : items[i].nodes)
+      for (const ValueId operand : graph.node(id).operands)
+        if (const std::size_t from = item_of[graph.value(operand).producer.index]; from != i) {
+          needed[i].push_back(from);
+          is_needed[from] = true;
+        }
+  std::vector<ScheduleItem> result;
+  // Behind everything that it needs, each item once.
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (is_needed[i]) continue;
+    open.push_back(i);
+    while (!open.empty()) {
+      const std::size_t item = open.back();
+      if (is_open[item]) {
+        open.pop_back();
+        if (!items[item].nodes.empty()) result.push_back(std::move(items[item]));
+        items[item].nodes.clear();
+        continue;
+      }
+      is_open[item] = true;
+      for (auto from = needed[item].rbegin(); from != needed[item].rend(); ++from)
+        if (!is_open[*from]) open.push_back(*from);
+    }
+  }
+  return result;
+}
+
 }  // namespace fuselage

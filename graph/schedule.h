@@ -17,6 +17,10 @@ struct ScheduleItem {
 /// the collected value.
 std::vector<ScheduleItem> schedule(const Graph& graph);
 
+/// The same items, each behind what it needs and only then needed: values are in memory for a short
+/// time, though nodes are in no order that a reader would expect.
+std::vector<ScheduleItem> scheduled_late(const Graph& graph, std::vector<ScheduleItem> items);
+
 /// The scan that a node belongs to; invalid for nodes outside of all scans.
 DomainId scan_of(const Graph& graph, NodeId id);
 

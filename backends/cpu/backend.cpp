@@ -4,6 +4,7 @@
 
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
+#include "base/files/lazy_pages.h"
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 
@@ -35,7 +36,9 @@ class CpuBackend : public Backend {
     // at 96.
     if (cpu::active_isa() == "avx3_amx") return {.sentences = sentences(96, 64), .words = 4096};
     // Without, products of 12 rows are at 90 % of the peak even with matrices from memory. More
-    // sentences enlarge what every step reads: keys, values and shortlists.
+    // sentences enlarge what every step reads: keys, values and shortlists. Where memory is never
+    // given back, half as many need half as much of it.
+    if (!pages_are_lazy()) return {.sentences = sentences(32, 6), .words = 512, .firm = true};
     return {.sentences = sentences(64, 12), .words = 1024, .firm = true};
   }
 

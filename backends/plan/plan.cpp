@@ -61,6 +61,8 @@ class Planner {
   /// this iteration overwrites them.
   void order_nodes() {
     std::vector<ScheduleItem> items = schedule(graph());
+    // All weights of a model are values of its load program.
+    if (is_load_program()) items = scheduled_late(graph(), std::move(items));
     // Leaves and, in a step program, states come first.
     std::stable_partition(items.begin(), items.end(), [this](const ScheduleItem& item) {
       const Node& node = graph().node(item.nodes.front());
@@ -74,6 +76,11 @@ class Planner {
                             [this](NodeId id) { return graph().node(id).has(Trait::loop_state); });
       loops_.push_back({item.scan, begin, static_cast<std::uint32_t>(order_.size())});
     }
+  }
+
+  bool is_load_program() const {
+    return std::ranges::all_of(
+        graph().nodes(), [this](NodeId id) { return graph().binding(id) == BindingTime::load; });
   }
 
   /// A decoder state whose initial value needs no computation in the program.

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/files/descriptor.h"
+#include "base/files/lazy_pages.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -24,6 +25,8 @@ Pages owned(void* pages, std::size_t bytes) {
 }
 
 }  // namespace
+
+bool pages_are_lazy() { return true; }
 
 Pages allocate_pages(std::size_t bytes) {
   const std::size_t alignment = bytes < kHugePage ? 1 : kHugePage;

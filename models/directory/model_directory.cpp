@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include "base/files/file.h"
+#include "base/files/lazy_pages.h"
 #include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -222,6 +224,17 @@ void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::
   model.weights = std::move(built.weights);
 }
 
+/// Copies the weights that lie in a file, which would otherwise stay in memory as a whole until the
+/// last of them is used.
+void leave_file(TensorMap& weights) {
+  for (auto& [name, tensor] : weights) {
+    if (tensor.mapped_bytes().empty()) continue;
+    Tensor copy(tensor.dtype(), tensor.shape());
+    std::memcpy(copy.mutable_bytes(), tensor.bytes(), tensor.size_bytes());
+    tensor = std::move(copy);
+  }
+}
+
 }  // namespace
 
 void expect_copied_name(const std::string& path) {
@@ -338,6 +351,7 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
     read_graph(reader, config, model);
   else
     build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
+  if (!pages_are_lazy()) leave_file(model.weights);
   read_probes(reader, directory, options.ignore_unknown, model.probes);
   reader.check_others();
   model.format = "Fuselage model directory";

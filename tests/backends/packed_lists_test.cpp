@@ -64,7 +64,7 @@ TEST(PackedLists, HaveTheColumnsAndBiasesOfEachSentence) {
 
 TEST(PackedLists, AreNotMadeOfTooManyColumns) {
   const Columns matrix(2, 1024);
-  const std::vector<std::int32_t> few = {0, 1}, half(PackedLists::kMaxBytes / 1024 / 2 + 100, 1);
+  const std::vector<std::int32_t> few = {0, 1}, half(PackedLists::max_bytes() / 1024 / 2 + 100, 1);
   PackedLists lists;
   lists.add(matrix.get(), nullptr, std::vector<Words>{{3, few}});
   EXPECT_NE(lists.of(3).matrix, nullptr);

@@ -11,14 +11,19 @@
 #include <cstring>
 #include <utility>
 
+#include "base/files/lazy_pages.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
 
+bool pages_are_lazy() { return false; }
+
 Pages allocate_pages(std::size_t bytes) {
-  constexpr std::size_t kPage = 4096;
-  const std::size_t pages = (bytes + kPage - 1) / kPage;
-  void* const block = pages * kPage < bytes ? nullptr : std::aligned_alloc(kPage, pages * kPage);
+  // Of a cache line: there are no pages.
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t lines = (bytes + kAlignment - 1) / kAlignment;
+  void* const block =
+      lines * kAlignment < bytes ? nullptr : std::aligned_alloc(kAlignment, lines * kAlignment);
   if (block == nullptr)
     throw Error(fmt::format("cannot get {} bytes of memory: there is not enough", bytes));
   std::memset(block, 0, bytes);

@@ -20,7 +20,7 @@ void PackedLists::forget(List& list) {
 void PackedLists::add(const MatrixColumns& matrix, const float* bias,
                       std::span<const Words> lists) {
   try {
-    if (!bytes_) bytes_ = allocate_pages(kMaxBytes);
+    if (!bytes_) bytes_ = allocate_pages(max_bytes());
   } catch (const Error&) {
     return;
   }

@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/free_extents.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/table.h"
+#include "base/files/lazy_pages.h"
 #include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
@@ -25,7 +26,7 @@ class PackedLists final : public BatchState {
   /// Forgets all lists.
   void clear();
   /// Copies the columns of lists, and their biases unless `bias` is null, in place of the lists
-  /// that these sentences had. Without memory for them, or if they take more of kMaxBytes than is
+  /// that these sentences had. Without memory for them, or if they take more of max_bytes() than is
   /// free, these sentences have none.
   void add(const MatrixColumns& matrix, const float* bias, std::span<const Words> lists);
 
@@ -33,8 +34,8 @@ class PackedLists final : public BatchState {
   PackedList of(std::size_t sentence) const;
 
   /// About half a third-level cache. From memory, columns that several lists name are read faster
-  /// in place.
-  static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+  /// in place. Less where all of it would take memory at once.
+  static std::size_t max_bytes() { return std::size_t{pages_are_lazy() ? 16U : 2U} << 20; }
 
  private:
   struct List {
@@ -50,7 +51,7 @@ class PackedLists final : public BatchState {
 
   std::vector<List> lists_;  ///< by sentence
   PackedMatrix::Bytes bytes_;
-  FreeExtents free_{kMaxBytes};
+  FreeExtents free_{max_bytes()};
 };
 
 }  // namespace fuselage::cpu

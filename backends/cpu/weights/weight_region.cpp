@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/files/lazy_pages.h"
 #include "base/files/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -149,19 +150,23 @@ void WeightRegion::make(TensorMap weights, bool may_stay) {
   for (const Entry& entry : entries_) ++uses[entry.weight.name];
   std::erase_if(weights, [&](const auto& weight) { return !uses.contains(weight.first); });
   for (Entry& entry : entries_) entry.stays = may_stay && can_stay(entry, weights);
-  const Pages block = allocate_pages(size_bytes());
+  // A block that takes its size at once would be in memory together with all sources.
+  const bool together = pages_are_lazy();
+  const Pages block = together ? allocate_pages(size_bytes()) : nullptr;
   std::vector<std::pair<Entry*, Pages>> places;
   std::byte* at = block.get();
   for (Entry& entry : entries_) {
-    places.emplace_back(&entry, entry.stays ? nullptr : Pages(block, at));
-    at += entry.block_bytes();
+    places.emplace_back(&entry, entry.stays || !together ? nullptr : Pages(block, at));
+    if (together) at += entry.block_bytes();
   }
   // The largest first: its source and the little that is made then are in memory together.
   std::ranges::stable_sort(places, std::greater(),
                            [](const auto& place) { return place.first->size_bytes(); });
   std::vector<Tensor> mapped;
   for (const auto& [entry, place] : places) {
-    entry->make(weights, place);
+    // What is read as stored needs no copy there.
+    const bool needs_place = !together && entry->form != Form::stored;
+    entry->make(weights, needs_place ? allocate_pages(entry->block_bytes()) : place);
     const auto weight = weights.find(entry->weight.name);
     give_back_mapped(weight->second.mapped_bytes());
     if (!weight->second.mapped_bytes().empty()) mapped.push_back(weight->second);

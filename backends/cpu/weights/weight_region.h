@@ -50,9 +50,10 @@ class WeightRegion {
 
   std::shared_ptr<const PackedMatrix> packed(const WeightType& weight, const MatrixShape& shape);
 
-  /// Makes all requested weights in one block of memory and frees each source weight after its last
-  /// use. Tables of a mapped file that kernels read as stored stay there if `may_stay`, so that
-  /// only the rows in use take memory. Throws Error for a weight that is missing or does not fit.
+  /// Makes all requested weights in one block of memory, or each apart where blocks take their size
+  /// at once (pages_are_lazy), and frees each source weight after its last use. Tables of a mapped
+  /// file that kernels read as stored stay there if `may_stay`, so that only the rows in use take
+  /// memory. Throws Error for a weight that is missing or does not fit.
   void make(TensorMap weights, bool may_stay = false);
 
   /// Makes each weight in its own memory, without copying weights read as stored: for a program
@@ -62,7 +63,7 @@ class WeightRegion {
   /// Fills the handles from `bytes`, an earlier result of bytes() for the same requests.
   void set_bytes(const Pages& bytes);
 
-  /// The block made by make(); null before.
+  /// The block made by make(); null before, and where weights are apart.
   const Pages& bytes() const { return bytes_; }
   std::size_t size_bytes() const;
   /// Bytes of packed matrices in the block.
