@@ -15,12 +15,15 @@
 #include "fuselage/backends/device.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/version.h"
+#include "fuselage/decoding/page_translator.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/bundled_model.h"
 
 using fuselage::Error;
 using fuselage::Hypothesis;
+using fuselage::PageKind;
+using fuselage::PageTranslator;
 using fuselage::PairScore;
 using fuselage::Scorer;
 using fuselage::ScorerOptions;
@@ -148,6 +151,16 @@ void expect_line(const fuselage_translations& translations, std::size_t line) {
                 std::to_string(translations.lines.size()));
 }
 
+PageKind page_kind(fuselage_page_kind kind) {
+  switch (kind) {
+    case FUSELAGE_PAGE_TEXT:
+      return PageKind::text;
+    case FUSELAGE_PAGE_HTML:
+      return PageKind::html;
+  }
+  throw Error("there is no kind of pages " + std::to_string(kind));
+}
+
 /// The rows of an alignment one after another.
 std::vector<float> joined(const Hypothesis& hypothesis) {
   std::vector<float> all;
@@ -245,6 +258,23 @@ fuselage_status fuselage_translation_hypothesis(const fuselage_translations* tra
 }
 
 void fuselage_translations_free(fuselage_translations* translations) { delete translations; }
+
+char* fuselage_translate_page(const fuselage_translator* translator,
+                              const fuselage_translator* second, fuselage_page_kind kind,
+                              const char* page) {
+  char* translation = nullptr;
+  guarded([&] {
+    const PageTranslator pages(not_null(translator, "translator").translator,
+                               {.kind = page_kind(kind)},
+                               second == nullptr ? nullptr : &second->translator);
+    const std::string text = pages.translate(&not_null(page, "page"));
+    translation = new char[text.size() + 1];
+    std::memcpy(translation, text.c_str(), text.size() + 1);
+  });
+  return translation;
+}
+
+void fuselage_page_free(char* page) { delete[] page; }
 
 fuselage_scorer* fuselage_scorer_open(const char* path, const fuselage_options* options) {
   fuselage_scorer* opened = nullptr;

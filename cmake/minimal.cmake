@@ -1,5 +1,5 @@
-# The part of the project that reads a model directory and translates, as a module of WebAssembly: no loaders of other
-# formats, archives, pages, corpora, server, GPUs or command. Files of wasm/ take the place of those that need what
+# The part of the project that reads a model and translates lines and pages, as a module of WebAssembly: model
+# directories and Marian's .bin files, no loaders of other formats, archives, corpora, server, GPUs or command. Files of wasm/ take the place of those that need what
 # is not there: another system, or a library that is left out.
 add_subdirectory(wasm/libraries)
 include(cmake/layer.cmake)
@@ -21,12 +21,11 @@ fuselage_layer(backends ALONE "cpu/simd/" WITH wasm/backends
                EXCEPT all_backends.cpp compare_with_reference.cpp cuda/*.cpp reference/*.cpp
                PUBLIC fuselage_passes PRIVATE hwy)
 fuselage_layer(models COLD WITH wasm/models
-               EXCEPT load_model.cpp bundled_model.cpp marian/*.cpp huggingface/*.cpp ctranslate2/*.cpp
-                      formats/npz*.cpp formats/marian_bin.cpp formats/compressed_model.cpp
-                      formats/foreign_models.cpp formats/intgemm.cpp directory/model_configuration.cpp
+               EXCEPT bundled_model.cpp huggingface/*.cpp ctranslate2/*.cpp formats/npz*.cpp
                       directory/directory_writer.cpp
                PUBLIC fuselage_ops PRIVATE yaml_cpp)
-fuselage_layer(text COLD EXCEPT pages/*.cpp PUBLIC fuselage_base PRIVATE sentencepiece utf8proc yaml_cpp)
-fuselage_layer(decoding EXCEPT pages/*.cpp PUBLIC fuselage_backends fuselage_models fuselage_text)
+fuselage_layer(text COLD WITH wasm/text EXCEPT pages/sentence_boundaries.cpp pages/cldr_suppressions.cpp
+               PUBLIC fuselage_base PRIVATE sentencepiece utf8proc yaml_cpp)
+fuselage_layer(decoding PUBLIC fuselage_backends fuselage_models fuselage_text)
 fuselage_layer(capi PUBLIC fuselage_decoding)
 add_subdirectory(wasm/module)

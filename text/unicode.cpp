@@ -149,6 +149,21 @@ bool is_combining_mark(char32_t code) {
   return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
+bool is_unicode_quote(char32_t code) {
+  const utf8proc_category_t category = category_of(code);
+  return category == UTF8PROC_CATEGORY_PI || category == UTF8PROC_CATEGORY_PF;
+}
+
+bool is_unicode_bracket(char32_t code) {
+  return is_opening_bracket(code) || category_of(code) == UTF8PROC_CATEGORY_PE;
+}
+
+bool is_opening_bracket(char32_t code) { return category_of(code) == UTF8PROC_CATEGORY_PS; }
+
+bool is_space_separator(char32_t code) { return category_of(code) == UTF8PROC_CATEGORY_ZS; }
+
+bool is_small_letter(char32_t code) { return category_of(code) == UTF8PROC_CATEGORY_LL; }
+
 std::u32string small_letters(char32_t code) {
   // The only character with two of them (SpecialCasing.txt, without conditions).
   if (code == 0x130) return U"i\u0307";

@@ -34,6 +34,13 @@ bool is_unicode_space(char32_t code);
 bool is_word_character(char32_t code);
 bool is_combining_mark(char32_t code);
 
+/// Classes of characters by general categories: Pi and Pf; Ps and Pe; Ps; Zs; Ll.
+bool is_unicode_quote(char32_t code);
+bool is_unicode_bracket(char32_t code);
+bool is_opening_bracket(char32_t code);
+bool is_space_separator(char32_t code);
+bool is_small_letter(char32_t code);
+
 /// The small letter or letters of a character by itself, else the character.
 std::u32string small_letters(char32_t code);
 

@@ -116,6 +116,25 @@ fuselage_translation_hypothesis(const fuselage_translations* translations, size_
 /** NULL is allowed. */
 FUSELAGE_C_API void fuselage_translations_free(fuselage_translations* translations);
 
+/* --- Texts and documents --- */
+
+/** What a page is. */
+typedef enum fuselage_page_kind {
+  FUSELAGE_PAGE_TEXT = 0, /**< plain text: each line is a paragraph of any number of sentences */
+  FUSELAGE_PAGE_HTML = 1  /**< a document of HTML, or a text with tags */
+} fuselage_page_kind;
+
+/** Translates a page sentence by sentence; white space, line breaks and markup stay. With `second`,
+ * which may be NULL, it translates what the first translator gives. Tags within sentences follow
+ * their words if the translators were opened with `alignment`. The caller frees the result with
+ * fuselage_page_free. */
+FUSELAGE_C_API char* fuselage_translate_page(const fuselage_translator* translator,
+                                             const fuselage_translator* second,
+                                             fuselage_page_kind kind, const char* page);
+
+/** NULL is allowed. */
+FUSELAGE_C_API void fuselage_page_free(char* page);
+
 /* --- Scoring --- */
 
 typedef struct fuselage_scorer fuselage_scorer;

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <vector>
 
-#include "text/pages/sentence_splitter.h"
+#include "text/pages/sentence_boundaries.h"
 
 namespace fuselage {
 namespace {

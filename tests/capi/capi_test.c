@@ -103,6 +103,23 @@ static void scores(const char* model, const fuselage_translations* translations,
   fuselage_scorer_close(scorer);
 }
 
+/* Pages of the same sentences as `translations`. */
+static void translates_pages(const fuselage_translator* translator) {
+  char* text = fuselage_translate_page(translator, NULL, FUSELAGE_PAGE_TEXT,
+                                       "Tom is my friend.  Where is the station?\n");
+  expect(text != NULL && strcmp(text, "Tom ist mein Freund.  Wo ist der Bahnhof?\n") == 0,
+         "translates a text");
+  fuselage_page_free(text);
+  text = fuselage_translate_page(translator, NULL, FUSELAGE_PAGE_HTML, "<p>Tom is my friend.</p>");
+  expect(text != NULL && strcmp(text, "<p>Tom ist mein Freund.</p>") == 0, "translates HTML");
+  fuselage_page_free(text);
+  fuselage_page_free(NULL);
+  expect(fuselage_translate_page(NULL, NULL, FUSELAGE_PAGE_TEXT, "Tom.") == NULL,
+         "refuses no translator");
+  expect(fuselage_translate_page(translator, NULL, (fuselage_page_kind)7, "Tom.") == NULL,
+         "refuses another kind");
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const char* model = argv[1];
@@ -126,6 +143,7 @@ int main(int argc, char** argv) {
   reads_hypotheses(translations);
   scores(model, translations, lines);
   works_with_shorter_structs(model, lines);
+  translates_pages(translator);
   fuselage_translations_free(translations);
   fuselage_translator_close(translator);
 

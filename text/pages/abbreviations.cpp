@@ -1,34 +1,15 @@
 #include "text/pages/abbreviations.h"
 
-#include <unicode/unistr.h>
-#include <unicode/ures.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "text/pages/abbreviation_lists.h"
+#include "text/pages/cldr_suppressions.h"
 #include "text/split.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace fuselage {
 namespace {
-
-/// Where ICU has the data of its break iterators.
-constexpr const char* kBreakData = U_ICUDATA_NAME "-brkitr";
-
-using Resource = std::unique_ptr<UResourceBundle, decltype(&ures_close)>;
-
-/// The list of CLDR's suppressions of a language; null: it has none.
-Resource cldr_suppressions(const std::string& language) {
-  UErrorCode status = U_ZERO_ERROR;
-  // Direct: else the language of the process would take the place of an unknown one.
-  Resource bundle(ures_openDirect(kBreakData, language.c_str(), &status), &ures_close);
-  for (const char* key : {"exceptions", "SentenceBreak"})
-    bundle = Resource(ures_getByKey(bundle.get(), key, nullptr, &status), &ures_close);
-  if (U_FAILURE(status)) bundle.reset();
-  return bundle;
-}
 
 /// The word with its first letter as a small one.
 std::string with_small_letter(std::string_view word) {
@@ -58,17 +39,9 @@ void Abbreviations::add(std::string_view words, FullStop kind) {
 }
 
 void Abbreviations::add_cldr(std::string_view language, std::string_view ordinary_words) {
-  const Resource list = cldr_suppressions(std::string(language));
-  if (!list) return;
   std::unordered_set<std::string_view> ordinary;
   for_each_word(ordinary_words, [&](std::string_view word) { ordinary.insert(word); });
-  UErrorCode status = U_ZERO_ERROR;
-  for (std::int32_t i = 0; i < ures_getSize(list.get()); ++i) {
-    std::int32_t length = 0;
-    const UChar* text = ures_getStringByIndex(list.get(), i, &length, &status);
-    if (U_FAILURE(status)) return;
-    std::string word;
-    icu::UnicodeString(text, length).toUTF8String(word);
+  for (std::string word : cldr_suppressions(std::string(language))) {
     if (word.ends_with('.')) word.pop_back();
     // Of several words, the last one is met at the full stop.
     word.erase(0, word.rfind(' ') + 1);

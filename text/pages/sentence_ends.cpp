@@ -1,11 +1,10 @@
 #include "text/pages/sentence_ends.h"
 
-#include <unicode/uchar.h>
-#include <unicode/utf8.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "text/unicode.h"
+#include "text/utf8.h"
 #include "text/word_boundaries.h"
 
 namespace fuselage {
@@ -16,42 +15,23 @@ constexpr std::size_t kLongestWord = 32;
 constexpr std::size_t kLongestMark = 8;
 constexpr std::size_t kLongestCharacter = 4;
 
-/// The last character of a text and its number of bytes; U+FFFD for what is no UTF-8.
-struct LastCharacter {
-  char32_t code = 0;
-  std::size_t length = 0;
-};
-
-LastCharacter last_character(std::string_view text) {
+/// The first character of a text, of length 0 if it is empty; U+FFFD for a byte that is no UTF-8.
+Character leading_character(std::string_view text) {
   if (text.empty()) return {};
-  text = text.substr(text.size() - std::min(text.size(), kLongestCharacter));
-  const auto size = static_cast<std::int32_t>(text.size());
-  std::int32_t at = size;
-  UChar32 code = 0;
-  U8_PREV(reinterpret_cast<const std::uint8_t*>(text.data()), 0, at, code);
-  return {code < 0 ? U'\uFFFD' : static_cast<char32_t>(code), static_cast<std::size_t>(size - at)};
+  return utf8_sequence_length(text) == 0 ? Character{U'\uFFFD', 1} : first_character(text);
 }
 
-char32_t first_code(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto size = static_cast<std::int32_t>(std::min(text.size(), kLongestCharacter));
-  std::int32_t at = 0;
-  UChar32 code = 0;
-  U8_NEXT(reinterpret_cast<const std::uint8_t*>(text.data()), at, size, code);
-  return code < 0 ? U'\uFFFD' : static_cast<char32_t>(code);
+/// The same for the last one.
+Character last_character(std::string_view text) {
+  const std::size_t longest = std::min(text.size(), kLongestCharacter);
+  for (std::size_t length = 1; length <= longest; ++length) {
+    const std::string_view end = text.substr(text.size() - length);
+    if (utf8_sequence_length(end) == length) return first_character(end);
+  }
+  return text.empty() ? Character{} : Character{U'\uFFFD', 1};
 }
 
-bool is_category(char32_t code, std::uint32_t mask) {
-  return (U_GET_GC_MASK(static_cast<UChar32>(code)) & mask) != 0;
-}
-
-bool is_quote(char32_t code) {
-  return code == '"' || code == '\'' || is_category(code, U_GC_PI_MASK | U_GC_PF_MASK);
-}
-
-bool is_bracket(char32_t code) { return is_category(code, U_GC_PS_MASK | U_GC_PE_MASK); }
-
-bool is_space_separator(char32_t code) { return is_category(code, U_GC_ZS_MASK); }
+bool is_quote(char32_t code) { return code == '"' || code == '\'' || is_unicode_quote(code); }
 
 bool is_hiragana(char32_t code) { return code >= 0x3041 && code <= 0x309F; }
 
@@ -62,7 +42,7 @@ bool needs_space(char32_t mark) { return mark == '.' || mark == '!' || mark == '
 template <typename Drop>
 std::string_view without_end(std::string_view text, Drop drop) {
   while (!text.empty()) {
-    const LastCharacter last = last_character(text);
+    const Character last = last_character(text);
     if (!drop(last.code)) break;
     text.remove_suffix(last.length);
   }
@@ -74,8 +54,9 @@ std::string_view without_end(std::string_view text, Drop drop) {
 std::string_view last_word(std::string_view text) {
   std::string_view rest = text;
   while (!rest.empty()) {
-    const LastCharacter last = last_character(rest);
-    if (is_space_separator(last.code) || is_quote(last.code) || is_bracket(last.code)) break;
+    const Character last = last_character(rest);
+    if (is_space_separator(last.code) || is_quote(last.code) || is_unicode_bracket(last.code))
+      break;
     rest.remove_suffix(last.length);
     if (text.size() - rest.size() > kLongestWord) return {};
   }
@@ -85,20 +66,19 @@ std::string_view last_word(std::string_view text) {
 /// The first word of a text, behind opening quotes and brackets.
 std::string_view first_word(std::string_view text) {
   text = text.substr(0, 2 * kLongestWord);
-  while (!text.empty()) {
-    const char32_t code = first_code(text);
-    if (!is_quote(code) && !is_bracket(code) && !is_space_separator(code)) break;
-    std::size_t length = 1;
-    while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
-      ++length;
-    text.remove_prefix(length);
-  }
+  const auto opens = [](char32_t code) {
+    return is_quote(code) || is_unicode_bracket(code) || is_space_separator(code);
+  };
+  while (!text.empty() && opens(leading_character(text).code))
+    text.remove_prefix(leading_character(text).length);
+  const auto continues = [](char32_t code) {
+    return is_unicode_letter(code) || is_unicode_number(code) || is_combining_mark(code);
+  };
   std::size_t end = 0;
   while (end < text.size()) {
-    const char32_t code = first_code(text.substr(end));
-    if (!is_category(code, U_GC_L_MASK | U_GC_N_MASK | U_GC_M_MASK)) break;
-    ++end;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+    const Character next = leading_character(text.substr(end));
+    if (!continues(next.code)) break;
+    end += next.length;
   }
   return text.substr(0, end);
 }
@@ -121,8 +101,8 @@ bool is_list_mark(std::string_view sentence) {
 
 std::size_t SentenceEnds::find_end(std::string_view text, std::size_t begin,
                                    std::size_t boundary) const {
-  const auto opens = [](char32_t code) { return is_category(code, U_GC_PS_MASK); };
-  const std::size_t end = begin + without_end(text.substr(begin, boundary - begin), opens).size();
+  const std::size_t end =
+      begin + without_end(text.substr(begin, boundary - begin), is_opening_bracket).size();
   return is_end(text, {begin, end}) ? end : begin;
 }
 
@@ -134,16 +114,16 @@ bool SentenceEnds::is_end(std::string_view text, TextSpan span) const {
   bool quoted = false;
   char32_t closer = 0;
   const std::string_view core = without_end(sentence, [&](char32_t code) {
-    if (!is_quote(code) && !is_bracket(code)) return false;
+    if (!is_quote(code) && !is_unicode_bracket(code)) return false;
     if (closer == 0) closer = code;
     quoted |= is_quote(code);
     return true;
   });
   const char32_t mark = last_character(core).code;
-  const char32_t following = first_code(next);
+  const char32_t following = leading_character(next).code;
   if (!spaced && needs_space(mark) && begins_with_letter(next)) return false;
   if (!spaced && mark != '.' && closer != 0 && is_hiragana(following)) return false;
-  if (mark != '.') return closer == 0 || !is_category(following, U_GC_LL_MASK);
+  if (mark != '.') return closer == 0 || !is_small_letter(following);
   return quoted || full_stop_ends(core.substr(0, core.size() - 1), next);
 }
 

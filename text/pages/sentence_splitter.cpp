@@ -1,28 +1,14 @@
 #include "text/pages/sentence_splitter.h"
 
-#include <fmt/format.h>
-#include <unicode/brkiter.h>
-#include <unicode/locid.h>
-#include <unicode/utext.h>
-
-#include <utility>
-
-#include "fuselage/base/error.h"
+#include "text/pages/sentence_boundaries.h"
 #include "text/pages/sentence_ends.h"
 
 namespace fuselage {
 namespace {
 
-/// Throws Error for a failure of ICU.
-void expect_icu(UErrorCode status) {
-  if (U_FAILURE(status))
-    throw Error(fmt::format("ICU has no rules for sentences: {}; is its data installed?",
-                            u_errorName(status)));
-}
-
-/// A text of the same size that ICU reads as it is meant: with spaces for line breaks, at which it
-/// ends sentences; with three full stops for an ellipsis, at which it ends none; and in French with
-/// the spaces that stand before closing quotes behind them.
+/// A text of the same size that Unicode's rules read as it is meant: with spaces for line breaks,
+/// at which they end sentences; with three full stops for an ellipsis, at which they end none; and
+/// in French with the spaces that stand before closing quotes behind them.
 std::string prepared(std::string_view text, bool french) {
   std::string result(text);
   for (char& byte : result)
@@ -44,33 +30,13 @@ std::string prepared(std::string_view text, bool french) {
 
 }  // namespace
 
-std::string base_language(std::string_view language) {
-  const std::string code(language.substr(0, language.find_first_of("_-")));
-  const icu::Locale locale(code.c_str());
-  return locale.getLanguage();
-}
-
 class SentenceSplitter::Impl {
  public:
-  explicit Impl(const std::string& language) : ends_(language), french_(language == "fr") {
-    UErrorCode status = U_ZERO_ERROR;
-    // Greek alone has rules of its own: its question mark is a semicolon. Locales that are unknown
-    // to ICU would get the rules of the process's own.
-    const icu::Locale locale = language == "el" ? icu::Locale("el") : icu::Locale::getRoot();
-    rules_.reset(icu::BreakIterator::createSentenceInstance(locale, status));
-    expect_icu(status);
-  }
+  explicit Impl(const std::string& language)
+      : boundaries_(language), ends_(language), french_(language == "fr") {}
 
   std::vector<TextSpan> split(std::string_view paragraph) const {
     const std::string text = prepared(paragraph, french_);
-    UErrorCode status = U_ZERO_ERROR;
-    const std::unique_ptr<icu::BreakIterator> iterator(rules_->clone());
-    UText view = UTEXT_INITIALIZER;
-    utext_openUTF8(&view, text.data(), static_cast<std::int64_t>(text.size()), &status);
-    expect_icu(status);
-    iterator->setText(&view, status);
-    utext_close(&view);
-    expect_icu(status);
     std::vector<TextSpan> sentences;
     TextSpan sentence;
     const auto end_at = [&](std::size_t boundary) {
@@ -79,21 +45,19 @@ class SentenceSplitter::Impl {
         sentences.push_back(found);
       sentence.begin = boundary;
     };
-    for (auto at = iterator->next(); at != icu::BreakIterator::DONE; at = iterator->next()) {
-      const auto boundary = static_cast<std::size_t>(at);
-      if (boundary == text.size()) break;
+    boundaries_.for_each(text, [&](std::size_t boundary) {
       if (const std::size_t end = ends_.find_end(text, sentence.begin, boundary);
           end > sentence.begin)
         end_at(end);
-    }
+    });
     if (sentence.begin < text.size()) end_at(text.size());
     return sentences;
   }
 
  private:
+  SentenceBoundaries boundaries_;
   SentenceEnds ends_;
   bool french_;
-  std::unique_ptr<const icu::BreakIterator> rules_;
 };
 
 SentenceSplitter::SentenceSplitter(std::string_view language)

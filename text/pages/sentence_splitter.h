@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +8,7 @@
 
 namespace fuselage {
 
-/// Finds the sentences of a text: by the rules of Unicode (UAX 29) in ICU, the abbreviations of the
+/// Finds the sentences of a text: by the rules of Unicode (UAX 29), the abbreviations of the
 /// language, and rules for initials, ordinal numbers, marks of lists, quotes and addresses.
 /// Immutable, so threads may share it.
 class SentenceSplitter {
@@ -27,8 +26,5 @@ class SentenceSplitter {
   class Impl;
   std::unique_ptr<const Impl> impl_;
 };
-
-/// The ISO 639-1 code of a language if it has one: "de" of "deu_Latn", "de-AT" and "DE".
-std::string base_language(std::string_view language);
 
 }  // namespace fuselage

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "text/pages/sentence_boundaries.h"
+
 namespace fuselage::sentence_splitter_test {
 namespace {
 
