@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # test_wasm.sh: builds the module for WebAssembly (scripts/build_wasm.sh) and compares it, in Node and in headless
-# Chromium, with the program for this machine: n-best lists of the bundled model with all scores, bit by bit, in
-# products of integers. Then the page translates a paragraph that is typed into it, and asks for nothing but its own
-# files, once. Tells sizes, times and memory.
+# Chromium, with the program for this machine: n-best lists of the bundled model and of the conformance models with all
+# scores, bit by bit, in products of integers. Then the page translates a paragraph that is typed into it, and asks for
+# nothing but its own files, once; and the interface of bergamot-translator is tested. Tells sizes, times and memory.
 #
 # FUSELAGE_PROGRAM names a program for this machine; without it, one is built in build. FUSELAGE_PRECISIONS is a list
-# of precisions, FUSELAGE_LINES the number of lines (300).
+# of precisions, FUSELAGE_LINES the number of lines (300). FUSELAGE_CONFORMANCE is a folder of conformance models in
+# place of tests/data: of folders with a model.npz and lines in input.sp.en, and in huggingface or hf of folders with
+# lines in input.txt.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 
 module=build-wasm/module
-model=models/en-de
+conformance=${FUSELAGE_CONFORMANCE:-tests/data}
 work=$(mktemp -d)
 server=
 failures=0
@@ -36,18 +38,43 @@ make_input() {
   { grep -hE '^[A-Z].{20,140}[.!?]$' docs/*.md || true; } | head -n "${FUSELAGE_LINES:-300}" >"$work/input.txt"
 }
 
-# native PRECISION: the program's n-best lists. As the module does, it translates with the model's own settings.
-native() {
-  "$program" translate -m "$model" --precision "$1" --n-best --word-scores --json --quiet --cpu-threads 1 \
-    -i "$work/input.txt" -o "$work/native.$1.json"
+# make_model NAME INPUT OPTION...: the model directory $work/models/NAME from what the options name, with its lines.
+make_model() {
+  local name=$1 input=$2
+  shift 2
+  if "$program" convert "$@" -o "$work/models/$name" --quiet 2>"$work/refused"; then
+    cp "$input" "$work/models/$name.txt"
+  else
+    say "no model of $name: $(head -n 1 "$work/refused")"
+  fi
 }
 
+make_models() {
+  local folder
+  mkdir -p "$work/models"
+  cp -rL models/en-de "$work/models/en-de"
+  cp "$work/input.txt" "$work/models/en-de.txt"
+  for folder in "$conformance"/*/; do
+    [[ ! -e $folder/model.npz || ! -e $folder/input.sp.en ]] || make_model "$(basename "$folder")" \
+      "$folder/input.sp.en" -m "$folder/model.npz" -v "$conformance"/vocab.yml "$conformance"/vocab.yml -b 6
+  done
+  for folder in "$conformance"/{huggingface,hf}/*/; do
+    [[ ! -e $folder/input.txt ]] || make_model "huggingface-$(basename "$folder")" "$folder/input.txt" -m "$folder"
+  done
+}
+
+# Every model in every precision: the program's lists in $work/models/NAME.PRECISION.json, and the module's in Node. As
+# the module does, the program translates with the model's own settings.
 compare_in_node() {
-  local precision
-  for precision in ${FUSELAGE_PRECISIONS:-int8 int16 int4 int4-log}; do
-    native "$precision"
-    node tests/wasm/n_best.mjs "$module" "$model" "$work/input.txt" "$precision" "$work/native.$precision.json" ||
-      fail "n-best lists in Node, $precision"
+  local precision name lists
+  for name in $(cd "$work/models" && ls ./*.txt | sed 's/^..//; s/\.txt$//'); do
+    for precision in ${FUSELAGE_PRECISIONS:-int8 int16 int4 int4-log}; do
+      lists=$work/models/$name.$precision.json
+      "$program" translate -m "$work/models/$name" --precision "$precision" --n-best --word-scores --json --quiet \
+        --cpu-threads 1 -i "$work/models/$name.txt" -o "$lists" || { fail "$name natively, $precision"; continue; }
+      node tests/wasm/n_best.mjs "$module" "$work/models/$name" "$work/models/$name.txt" "$precision" "$lists" ||
+        fail "n-best lists in Node, $name, $precision"
+    done
   done
 }
 
@@ -69,9 +96,9 @@ browse() { node tests/wasm/browse.mjs "$chromium" "$1" "$2" 300; }
 compare_in_browser() {
   local site=$work/site found
   cp -rL "$module" "$site"
-  cp tests/wasm/{check.html,compare.js} "$work/input.txt" "$site"
-  [[ -e $work/native.int8.json ]] || native int8
-  cp "$work/native.int8.json" "$site/native.json"
+  cp tests/wasm/{check.html,compare.js} "$site"
+  cp -r "$work/models" "$site"
+  (cd "$work/models" && printf '%s\n' ./*.json | sed 's/^..//') >"$site/lists.txt"
   serve "$site"
   found=$(browse "$address/check.html" result)
   say "n-best lists in Chromium: $found"
@@ -86,7 +113,7 @@ compare_page() {
   found=$(browse "$address/index.html#selftest" selftest)
   say "The page: $found"
   expected=$(printf '%s\n' 'Tom is my friend.' 'Where is the station?' '' 'I am tired.' |
-    "$program" translate -m "$model" --quiet | python3 -c '
+    "$program" translate -m models/en-de --quiet | python3 -c '
 import json, sys
 one, other, _, last = sys.stdin.read().split("\n")[:4]
 print(json.dumps(f"{one} {other}\n\n{last}", ensure_ascii=False))')
@@ -109,7 +136,9 @@ if [[ -z $program ]]; then
 fi
 tell_sizes
 make_input
+make_models
 compare_in_node
+node tests/wasm/bergamot.mjs "$module" || fail "the interface of bergamot-translator"
 compare_in_browser
 [[ $failures -eq 0 ]] || exit 1
 say "all passed"

@@ -16,19 +16,19 @@ const files = await readModel(name => readFile(path.join(model, name)));
 const bytes = [...files.values()].reduce((sum, {length}) => sum + length, 0);
 const engine = await Engine.open(await readFile(path.join(folder, 'fuselage-module.wasm')), files, {precision});
 const loaded = performance.now();
-engine.translate(['Tom is here.']);
+engine.translate([lines[0]]);
 const first = performance.now();
 const before = process.cpuUsage();
 const found = engine.translate(lines);
 const seconds = process.cpuUsage(before).user / 1e6;
 const words = lines.join(' ').split(/\s+/).length;
-console.log(`${precision}: ${words} words, ${(words / seconds).toFixed(0)} a second of the processor; first translation after ` +
+console.log(`${path.basename(model)}, ${precision}: ${words} words, ${(words / seconds).toFixed(0)} a second of the processor; first translation after ` +
   `${(first - begin).toFixed(0)} ms, ${(loaded - begin).toFixed(0)} of them to load; memory ` +
   `${(engine.memory / bytes).toFixed(2)} times the model's ${bytes} bytes`);
 if (output) {
   const {differences, hypotheses} = compare(parseLines(await readFile(output, 'utf8')), found);
   for (const difference of differences.slice(0, 10)) console.error(`FAILED: ${precision}: ${difference}`);
-  console.log(`${precision}: ${hypotheses} hypotheses compared, ${differences.length} differences`);
+  console.log(`${path.basename(model)}, ${precision}: ${hypotheses} hypotheses compared, ${differences.length} differences`);
   process.exitCode = differences.length || !hypotheses ? 1 : 0;
 }
 engine.close();

@@ -11,3 +11,10 @@ export async function fetchBytes(url) {
   if (!response.ok) throw new Error(`cannot fetch ${url}: ${response.status} ${response.statusText}`);
   return new Uint8Array(await response.arrayBuffer());
 }
+
+// The same, and of files in Node.
+export async function readBytes(url) {
+  if (url.protocol !== 'file:') return fetchBytes(url);
+  const {readFile} = await import('node:fs/promises');
+  return readFile(url);
+}
