@@ -42,10 +42,10 @@ make_input() {
 make_model() {
   local name=$1 input=$2
   shift 2
-  if "$program" convert "$@" -o "$work/models/$name" --quiet 2>"$work/refused"; then
+  if "$program" convert "$@" -o "$work/models/$name" 2>"$work/refused"; then
     cp "$input" "$work/models/$name.txt"
   else
-    say "no model of $name: $(head -n 1 "$work/refused")"
+    fail "no model of $name: $(head -n 1 "$work/refused")"
   fi
 }
 
