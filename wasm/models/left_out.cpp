@@ -33,7 +33,7 @@ Model load_huggingface_directory(const std::string& path) { refuse_format(path);
 
 NpzFile read_npz(const std::string& path) { refuse_format(path); }
 
-std::string find_bundled_model() {
+std::string find_bundled_model(std::string_view, std::string_view) {
   throw Error("this build has no bundled model; give the path of a model");
 }
 
