@@ -33,6 +33,8 @@ Rounding rounded(std::int32_t largest, const float* x, std::int64_t k, float sca
   return {error, square > 0 ? static_cast<float>(product / square) : scale};
 }
 
+float in_bfloat16(float x) { return bfloat16_to_float(float_to_bfloat16(x)); }
+
 }  // namespace
 
 float fitted_scale(const Quantizer& quantizer, const float* x, std::int64_t k) {
@@ -56,8 +58,12 @@ float fitted_scale(const Quantizer& quantizer, const float* x, std::int64_t k) {
     scale = best.best_scale;
     best = rounded(largest, x, k, scale);
   }
-  const float narrow = bfloat16_to_float(float_to_bfloat16(scale));
-  return rounded(largest, x, k, narrow).squared_error < at_top.squared_error ? narrow : top;
+  if (at_top.squared_error == 0) return top;
+  const float narrow = in_bfloat16(scale), narrow_top = in_bfloat16(top);
+  return rounded(largest, x, k, narrow).squared_error <
+                 rounded(largest, x, k, narrow_top).squared_error
+             ? narrow
+             : narrow_top;
 }
 
 }  // namespace fuselage

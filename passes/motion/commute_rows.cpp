@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 #include "fuselage/ops/structure/leaf.h"
 #include "fuselage/ops/structure/rows.h"
 #include "fuselage/passes/motion/cost_model.h"
@@ -29,6 +30,8 @@ const Node* common_selection(const Graph& graph, const Node& node) {
     if (!has_rows(graph, operand)) continue;
     const Node& select = graph.producer(operand);
     if (!select.has(Trait::selects_rows)) return nullptr;
+    // Stored integers are converted where they are read (select_stored_rows).
+    if (is_quantized(graph.value(operand).type.dtype)) return nullptr;
     if (common && path_of(*common) != path_of(select)) return nullptr;
     common = &select;
   }

@@ -46,14 +46,15 @@ works translate "${usual[@]}" --output-sampling topk -i "$input"
 # A GPU is a device, by a module that is loaded; errors of the module are the command's.
 gpu=(translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --device)
 export FUSELAGE_CUDA_MODULE=$module
+# The stand-in has the kernels of the CPU, of which none adds sinusoids of positions.
 for device in cuda cuda:0 cuda:1 cuda:0,cuda:1 cuda,cuda; do
-  works "${gpu[@]}" "$device" --deterministic
+  works "${gpu[@]}" "$device" --deterministic --passes all,-fuse_positions
   same out expected "--device $device"
 done
 refuses "there is no GPU 2" "${gpu[@]}" cuda:2
 refuses "there is no GPU 3" "${gpu[@]}" cuda:0,cuda:3
 # The stand-in computes on the CPU, which rounds no rows.
-works "${gpu[@]}" cuda --precision fp16 --passes all,-round_rows
+works "${gpu[@]}" cuda --precision fp16 --passes all,-round_rows,-round_attention
 refuses "the cpu back-end has no products in fp16; use fp32, bf16, int16" "${gpu[@]}" cpu --precision fp16
 refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
 refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
