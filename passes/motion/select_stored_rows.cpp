@@ -151,6 +151,8 @@ Rule compute_selected() {
                      {"only_selected", not_only_selected_with_zeros},
                      {"own_rows", rows_read_elsewhere}},
           .build = [](Rewriter& rewriter, const Match& match) {
+            // A copy, since nodes move when others are added.
+            // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
             const Node table = match.node(kTable);
             const Graph& graph = match.graph();
             const std::size_t place = converted_operands(graph, table).front();
