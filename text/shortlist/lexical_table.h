@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +14,9 @@
 
 namespace fuselage {
 
-/// Maximum size of the file of a table in bytes.
-inline constexpr std::size_t kMaxLexicalTableBytes = std::size_t{4} << 30;
+/// Maximum size of the file of a table in bytes, where the address space has more.
+inline constexpr std::size_t kMaxLexicalTableBytes = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{4} << 30, std::numeric_limits<std::size_t>::max()));
 
 /// The likely translations of each source word.
 struct LexicalTable {
