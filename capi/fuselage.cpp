@@ -158,7 +158,7 @@ PageKind page_kind(fuselage_page_kind kind) {
     case FUSELAGE_PAGE_HTML:
       return PageKind::html;
   }
-  throw Error("there is no kind of pages " + std::to_string(kind));
+  throw Error("unknown kind of page: " + std::to_string(kind));
 }
 
 /// The rows of an alignment one after another.

@@ -72,7 +72,7 @@ class Framer {
   }
 
  private:
-  /// Throws Error unless the languages are those of a model of one pair.
+  /// Throws Error unless the languages are the pair that the model states.
   void expect_pair() const {
     const std::string &from = format_.source_language, &to = format_.target_language;
     if (from.empty() && to.empty())

@@ -131,8 +131,9 @@ void StorageOptions::expect_options_of_short_numbers(Options& options) const {
       throw Error(fmt::format("{} is about 4-bit numbers, not {}; give --precision int4", option,
                               precision_.name));
   if (options.given("--bits") && std::ranges::none_of(all, takes_bits))
-    throw Error(fmt::format("--bits is for int4 and int4-log; {} is the number of its bits already",
-                            precisions()));
+    throw Error(fmt::format(
+        "--bits is for int4, int4-log and int4-linear; {} is the number of its bits already",
+        precisions()));
   if (options.given("--fixed-scale") && fit_ != "fixed")
     throw Error(fmt::format("--fixed-scale is for --fit fixed, not {}", fit_));
   if (options.given("--scales") && fit_ == "fixed")

@@ -53,7 +53,7 @@ __device__ void append_columns(const RowsOf<T>& rows, const NewRows<T>& added, s
     to[c] = rounded<T>(element(from, c));
 }
 
-/// Appends those of keys and of values of a head.
+/// Appends the columns of a head to the keys and to the values.
 template <typename T>
 __device__ void append_head(const Attention<T>& in, const HeadShape& shape, std::int64_t i,
                             std::int32_t head, int thread, int threads) {
@@ -234,8 +234,8 @@ __device__ void mix_few(const Attention<float>& in, const HeadShape& shape, std:
   }
 }
 
-/// Adds the numbers of two lanes that differ in the bit `offset` of their number: the one without
-/// it has the sums of the first half of them, the other lane those of the second half.
+/// Adds the numbers of two lanes that differ in the bit `offset` of their number: the lane
+/// without it has the sums of the first half of the numbers, the other lane the sums of the rest.
 template <int kCount>
 __device__ void exchange_halves(const float (&numbers)[kCount], int offset,
                                 float (&sums)[kCount / 2]) {
