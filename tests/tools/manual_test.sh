@@ -150,6 +150,7 @@ count=0
 for command in $commands; do
   while IFS= read -r example; do
     if [[ $command == serve ]]; then # until a signal
+      : >out # the address of the server before is not this one's
       bash -c "exec ${example/serve/serve --port 0}" >out 2>err </dev/null &
       for ((i = 0; i < 300; ++i)); do
         ! grep -q '^http' out && kill -0 $! 2>kill.err || break

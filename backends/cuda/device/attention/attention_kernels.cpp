@@ -31,7 +31,8 @@ class SegmentSoftmax final : public Kernel {
 /// Rows of words as rows of T.
 template <typename T>
 RowsOf<T> rows_of_type(const RowsIn& words) {
-  constexpr int kPerWord = sizeof(float) / sizeof(T);
+  constexpr std::size_t kWord = sizeof(float);
+  constexpr int kPerWord = kWord / sizeof(T);
   return {.data = reinterpret_cast<const T*>(words.data),
           .stride = kPerWord * words.stride,
           .columns = kPerWord * words.columns};
