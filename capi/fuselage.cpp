@@ -190,6 +190,7 @@ fuselage_translator* fuselage_translator_open(const char* path, const fuselage_o
     TranslatorOptions settings;
     settings.beam_size = unless_negative<std::int32_t>(given.beam_size);
     settings.max_length_factor = unless_negative<float>(given.max_length_factor);
+    if (given.shortlist != nullptr) settings.shortlist.emplace().path = given.shortlist;
     set_common(settings, given);
     opened = new fuselage_translator{Translator(model, std::move(settings))};
   });
@@ -300,11 +301,14 @@ fuselage_status fuselage_score(const fuselage_scorer* scorer, const char* const*
   });
 }
 
-const char* fuselage_bundled_model(void) {
+const char* fuselage_bundled_model(void) { return fuselage_find_bundled_model(nullptr, nullptr); }
+
+const char* fuselage_find_bundled_model(const char* source, const char* target) {
   const char* path = nullptr;
   guarded([&] {
     std::string& text = thread_state().text;
-    text = fuselage::find_bundled_model();
+    text = fuselage::find_bundled_model(source == nullptr ? "" : source,
+                                        target == nullptr ? "" : target);
     path = text.c_str();
   });
   return path;

@@ -58,6 +58,12 @@ std::set<std::string> models_in(const std::string& folder) {
   return names;
 }
 
+[[noreturn]] void refuse_places(const std::vector<std::string>& places, std::string_view name) {
+  throw Error(fmt::format(
+      "there is no bundled model in {}; set FUSELAGE_MODELS to the directory that holds {}",
+      fmt::join(places, ", "), name));
+}
+
 std::string find_default_model() {
   std::vector<std::string> places;
   for (const std::string& folder : folders())
@@ -65,9 +71,7 @@ std::string find_default_model() {
   if (std::string named = named_folder(); !named.empty()) places.push_back(std::move(named));
   for (const std::string& place : places)
     if (is_model(place)) return place;
-  throw Error(fmt::format(
-      "there is no bundled model in {}; set FUSELAGE_MODELS to the directory that holds {}",
-      fmt::join(places, ", "), kDefaultModel));
+  refuse_places(places, kDefaultModel);
 }
 
 }  // namespace
@@ -89,6 +93,17 @@ std::string find_bundled_model(std::string_view source, std::string_view target)
                           target.empty() ? "" : fmt::format(" to {}", in_quotes(target)),
                           others.size() == 1 ? "is" : "are",
                           others.empty() ? "none" : fmt::to_string(fmt::join(others, ", "))));
+}
+
+std::vector<std::string> find_bundled_models() {
+  for (const std::string& folder : folders()) {
+    if (is_model(folder)) return {folder};
+    std::vector<std::string> paths;
+    for (const std::string& name : models_in(folder))
+      if (name.find('-') != std::string::npos) paths.push_back((fs::path(folder) / name).string());
+    if (!paths.empty()) return paths;
+  }
+  refuse_places(folders(), "them");
 }
 
 }  // namespace fuselage

@@ -61,10 +61,11 @@ typedef struct fuselage_options {
   const char* precision;   /**< of products: "fp32", "int8", ...; NULL: unset */
   fuselage_log log;        /**< NULL: notes are not passed on */
   void* log_data;          /**< the first argument of log */
+  const char* shortlist;   /**< path of a lexical table; "": none; NULL: the model's own */
 } fuselage_options;
 
 #define FUSELAGE_OPTIONS_INIT \
-  { sizeof(fuselage_options), -1, -1, -1, -1, 0, 0, 1, NULL, NULL, NULL, NULL }
+  { sizeof(fuselage_options), -1, -1, -1, -1, 0, 0, 1, NULL, NULL, NULL, NULL, NULL }
 
 /* --- Translating --- */
 
@@ -158,6 +159,11 @@ FUSELAGE_C_API fuselage_status fuselage_score(const fuselage_scorer* scorer,
 /** The path of the model that comes with the library, from English to German; NULL if it is not
  * installed. Valid until the next call of this interface in this thread. */
 FUSELAGE_C_API const char* fuselage_bundled_model(void);
+
+/** The path of the model that comes with the library from language `source` to language `target`,
+ * codes such as "de" and "en", of which one may be NULL; without both it is
+ * fuselage_bundled_model(). NULL if there is none. Valid as long as that. */
+FUSELAGE_C_API const char* fuselage_find_bundled_model(const char* source, const char* target);
 
 #ifdef __cplusplus
 }

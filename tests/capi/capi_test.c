@@ -105,6 +105,36 @@ static void scores(const char* model, const fuselage_translations* translations,
   fuselage_scorer_close(scorer);
 }
 
+/* Without the model's shortlist scores are relative to all words, as a scorer's are. */
+static void works_without_a_shortlist(const char* model, const char* const* lines) {
+  fuselage_options options = FUSELAGE_OPTIONS_INIT;
+  fuselage_hypothesis best = {.size = sizeof best};
+  float given = 0;
+  options.shortlist = "";
+  fuselage_translator* translator = fuselage_translator_open(model, &options);
+  fuselage_translations* translations = fuselage_translate(translator, lines, 1);
+  const char* target = fuselage_translation_text(translations, 0);
+  fuselage_scorer* scorer = fuselage_scorer_open(model, NULL);
+  expect(fuselage_score(scorer, lines, &target, 1, &given) == FUSELAGE_OK, "scores a translation");
+  fuselage_translation_hypothesis(translations, 0, 0, &best);
+  expect(fabsf(given - best.score) < 1e-3F, "the score without a shortlist");
+  fuselage_scorer_close(scorer);
+  fuselage_translations_free(translations);
+  fuselage_translator_close(translator);
+  options.shortlist = "no/such/shortlist";
+  expect(fuselage_translator_open(model, &options) == NULL, "a shortlist that does not exist");
+  expect(strstr(fuselage_last_error(), "no/such/shortlist") != NULL, "the message has its path");
+}
+
+static void finds_bundled_models(void) {
+  const char* found = fuselage_bundled_model();
+  expect(found != NULL && strstr(found, "/en-de") != NULL, "the bundled model");
+  found = fuselage_find_bundled_model(NULL, "de");
+  expect(found != NULL && strstr(found, "/en-de") != NULL, "a bundled model to German");
+  expect(fuselage_find_bundled_model("de", "fr") == NULL, "no model from German to French");
+  expect(strstr(fuselage_last_error(), "'fr'") != NULL, "the message has the language");
+}
+
 /* Pages of the same sentences as `translations`. */
 static void translates_pages(const fuselage_translator* translator) {
   char* text = fuselage_translate_page(translator, NULL, FUSELAGE_PAGE_TEXT,
@@ -132,6 +162,7 @@ int main(int argc, char** argv) {
   expect(strcmp(fuselage_version(), version) == 0, "header and library have one version");
   expect(strcmp(fuselage_last_error(), "") == 0, "no error at first");
   refuses(model);
+  finds_bundled_models();
 
   fuselage_options options = FUSELAGE_OPTIONS_INIT;
   options.beam_size = 4;
@@ -145,6 +176,7 @@ int main(int argc, char** argv) {
   reads_hypotheses(translations);
   scores(model, translations, lines);
   works_with_shorter_structs(model, lines);
+  works_without_a_shortlist(model, lines);
   translates_pages(translator);
   fuselage_translations_free(translations);
   fuselage_translator_close(translator);

@@ -135,5 +135,16 @@ TEST_F(BundledModels, AreListedWhenNoneFits) {
               ThrowsMessage<Error>("there is no bundled model to 'cs'; there are none"));
 }
 
+TEST_F(BundledModels, AreAllFound) {
+  EXPECT_THAT(find_bundled_models(),
+              ElementsAre(folder_ + "/de-en", folder_ + "/en-cs", folder_ + "/en-de"));
+  ::setenv("FUSELAGE_MODELS", (folder_ + "/en-cs").c_str(), 1);
+  EXPECT_THAT(find_bundled_models(), ElementsAre(folder_ + "/en-cs")) << "the model itself";
+  ::setenv("FUSELAGE_MODELS", (folder_ + "/notes").c_str(), 1);
+  EXPECT_THAT([] { find_bundled_models(); },
+              ThrowsMessage<Error>("there is no bundled model in " + folder_ +
+                                   "/notes; set FUSELAGE_MODELS to the directory that holds them"));
+}
+
 }  // namespace
 }  // namespace fuselage::make_model_test

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuselage/base/api.h"
 
@@ -14,5 +15,9 @@ namespace FUSELAGE_API fuselage {
 /// the folders of the program and of this library, and in the source tree. Throws Error with the
 /// places where it is not, or with the models that there are.
 std::string find_bundled_model(std::string_view source = {}, std::string_view target = {});
+
+/// The paths of all bundled models of the first place that has any, by their names: SOURCE-TARGET.
+/// Throws Error with the places if there are none.
+std::vector<std::string> find_bundled_models();
 
 }  // namespace fuselage

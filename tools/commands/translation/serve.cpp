@@ -62,7 +62,7 @@ ServeCommand::ServeCommand()
               "Serve translations over HTTP: the routes of LibreTranslate, /v1/translate with "
               "scores, and a page for browsers. SIGTERM ends the server when all requests are "
               "answered; SIGHUP loads the models again.",
-              {{"fuselage serve", "The bundled model, at http://127.0.0.1:5000."},
+              {{"fuselage serve", "The bundled models, at http://127.0.0.1:5000."},
                {"fuselage serve --models models --host 0.0.0.0 --api-keys keys.txt",
                 "All models of a folder, for clients with a key."},
                {"fuselage serve -m models/en-de --translate -b 2 --cpu-threads 4",
@@ -71,7 +71,7 @@ ServeCommand::ServeCommand()
   CLI::App& app = options().app();
   CLI::Option* model = app.add_option("-m,--model", models_.model, "The model, of any format")
                            ->type_name("PATH")
-                           ->default_str("the bundled model");
+                           ->default_str("the bundled models");
   app.add_option("--models", models_.folder,
                  "A folder of models, each a folder of its own or a package of Argos Translate")
       ->type_name("FOLDER")

@@ -106,16 +106,17 @@ std::vector<std::string> models_in(const std::string& folder) {
   return paths;
 }
 
+std::vector<std::string> paths_of(const ServedModelOptions& options) {
+  if (!options.folder.empty()) return models_in(options.folder);
+  if (!options.model.empty()) return {options.model};
+  return find_bundled_models();
+}
+
 }  // namespace
 
 std::vector<OpenedModel> open_served_models(const ServedModelOptions& options) {
   std::vector<OpenedModel> opened;
-  if (!options.folder.empty())
-    for (const std::string& path : models_in(options.folder))
-      opened.push_back(open_model(path, options));
-  else
-    opened.push_back(
-        open_model(options.model.empty() ? find_bundled_model() : options.model, options));
+  for (const std::string& path : paths_of(options)) opened.push_back(open_model(path, options));
   return opened;
 }
 

@@ -12,7 +12,7 @@ namespace fuselage {
 
 /// Which models `fuselage serve` serves, and how.
 struct ServedModelOptions {
-  std::string model;      ///< path of one model; empty: the bundled one, unless there is a folder
+  std::string model;      ///< path of one model; empty: the bundled ones, unless there is a folder
   std::string folder;     ///< path of a folder of models; empty: none
   std::string languages;  ///< "en-de": those of the one model; empty: as it states
   std::optional<std::size_t> n_best = {};  ///< nullopt: the beam size; without guides, 4
