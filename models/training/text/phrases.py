@@ -287,7 +287,13 @@ def main(arguments: list[str] | None = None) -> int:
         for line in path.read_text("utf-8").splitlines()
     }
     phrases = Phrases(Path(__file__).with_name("phrases.yml"), given.seed)
-    pairs = sorted({pair for pair in phrases.lines(given.drawn) if key_of(pair[0]) not in tests})
+    pairs = sorted(
+        {
+            pair
+            for pair in phrases.lines(given.drawn)
+            if not any(key_of(side) in tests for side in pair)
+        }
+    )
     write_pairs(pairs, given.output)
     print(f"{len(pairs)} pairs, {sum(len(english.split()) for english, _ in pairs)} English words")
     return 0

@@ -51,3 +51,7 @@ def test_lines_of_tests_are_left_out_and_the_same_seed_gives_the_same_bytes(tmp_
     assert main(["--drawn", "20", "--output", str(whole)]) == 0
     left_out = {tuple(p) for p in pairs_of(whole)} - {tuple(p) for p in pairs_of(first)}
     assert left_out == {("Good morning!", "Guten Morgen!"), ("the house", "das Haus")}
+    (tmp_path / "tests.tsv").write_text("Gute Nacht.\tGood night.\n")
+    assert main([*without, "--drawn", "20", "--output", str(first)]) == 0
+    left_out = {tuple(p) for p in pairs_of(whole)} - {tuple(p) for p in pairs_of(first)}
+    assert left_out == {("Good night!", "Gute Nacht!")}
