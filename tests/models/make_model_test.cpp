@@ -137,7 +137,7 @@ TEST_F(BundledModels, AreListedWhenNoneFits) {
 
 TEST_F(BundledModels, AreAllFound) {
   EXPECT_THAT(find_bundled_models(),
-              ElementsAre(folder_ + "/de-en", folder_ + "/en-cs", folder_ + "/en-de"));
+              ElementsAre(folder_ + "/en-de", folder_ + "/de-en", folder_ + "/en-cs"));
   ::setenv("FUSELAGE_MODELS", (folder_ + "/en-cs").c_str(), 1);
   EXPECT_THAT(find_bundled_models(), ElementsAre(folder_ + "/en-cs")) << "the model itself";
   ::setenv("FUSELAGE_MODELS", (folder_ + "/notes").c_str(), 1);

@@ -16,8 +16,8 @@ namespace FUSELAGE_API fuselage {
 /// places where it is not, or with the models that there are.
 std::string find_bundled_model(std::string_view source = {}, std::string_view target = {});
 
-/// The paths of all bundled models of the first place that has any, by their names: SOURCE-TARGET.
-/// Throws Error with the places if there are none.
+/// The paths of all bundled models of the first place that has any, SOURCE-TARGET: the one from
+/// English to German first, the others by name. Throws Error with the places if there are none.
 std::vector<std::string> find_bundled_models();
 
 }  // namespace fuselage
