@@ -25,10 +25,18 @@ _LENGTH_RATIO = 1.07  # German letters to English ones
 
 @dataclass(frozen=True)
 class Text:
-    """The sentences of one side, and the stems of each."""
+    """The sentences of one side, and the stems of each.
+
+    paragraphs: the paragraph of each sentence, where sentences are joined within paragraphs only.
+    """
 
     sentences: list[str]
     stems: list[list[str]]
+    paragraphs: list[int] | None = None
+
+    def joinable(self, part: slice) -> bool:
+        """Whether the sentences may be joined."""
+        return self.paragraphs is None or len(set(self.paragraphs[part])) <= 1
 
 
 @dataclass(frozen=True)
@@ -41,9 +49,20 @@ class _Step:
 
 
 class Aligner:
-    """Aligns two texts by the German stems that go with each English one."""
+    """Aligns two texts by the German stems that go with each English one.
 
-    def __init__(self, english: Text, german: Text, translations: dict[str, list[str]]) -> None:
+    same_start: whether the texts begin with the same sentence; else what precedes the first anchor
+        is left out.
+    """
+
+    def __init__(
+        self,
+        english: Text,
+        german: Text,
+        translations: dict[str, list[str]],
+        same_start: bool = False,
+    ) -> None:
+        self.same_start = same_start
         self.english = english
         self.german = german
         self.translations = translations
@@ -52,7 +71,8 @@ class Aligner:
     def pairs(self) -> Iterator[Pair]:
         """Yield the sentences that belong together and are alike enough, in order."""
         end = len(self.english.sentences), len(self.german.sentences)
-        for first, last in itertools.pairwise([*self.anchors(), end]):
+        start = [(0, 0)] if self.same_start else []
+        for first, last in itertools.pairwise([*start, *self.anchors(), end]):
             if max(last[0] - first[0], last[1] - first[1]) <= _MAX_GAP:
                 yield from self._path(first, last)
 
@@ -162,11 +182,19 @@ class Aligner:
                 goal = point[0] + move[0], point[1] + move[1]
                 if goal[0] > last[0] or goal[1] > last[1]:
                     continue
+                if not self._joinable(point, goal):
+                    continue
                 gain, alike = self._rate(point, goal)
                 gain += steps[point].gain
                 if goal not in steps or gain > steps[goal].gain:
                     steps[goal] = _Step(gain, move, alike)
         return steps
+
+    def _joinable(self, start: Point, goal: Point) -> bool:
+        """Whether no side of a step joins sentences of different paragraphs."""
+        return self.english.joinable(slice(start[0], goal[0])) and self.german.joinable(
+            slice(start[1], goal[1])
+        )
 
     def _rate(self, start: Point, goal: Point) -> tuple[float, float]:
         """Return the gain of a step from one point to another, and the likeness of its sides."""

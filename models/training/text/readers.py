@@ -16,8 +16,10 @@ from typing import Any
 from books import read_book
 from cleaning import Pair
 from lexicon import Lexicon
+from pages import read_pages
 from repository import Place, SourceError
 from sentences import cut
+from tokens import joined
 
 Side = tuple[Place, ...]
 ReadOne = Callable[[Side], Iterator[Pair]]
@@ -34,6 +36,28 @@ def read_lines(english: Side, german: Side) -> Iterator[Pair]:
         )
     for pair in zip(left, right, strict=True):
         yield from cut(*pair)
+
+
+def read_tokens(english: Side, german: Side) -> Iterator[Pair]:
+    """Lines of tokens with spaces between them, put together again, if no quotation is open."""
+    left, right = ([line for place in side for line in place.lines()] for side in (english, german))
+    for pair in zip(left, right, strict=True):
+        if not any(line.count('"') % 2 for line in pair):
+            yield joined(pair[0], "en"), joined(pair[1], "de")
+
+
+def read_android(english: Side, german: Side) -> Iterator[Pair]:
+    """Folders of Android's resources (.xml): strings of the same name."""
+    for folders in zip(english, german, strict=True):
+        left, right = (
+            {
+                name: re.sub(r"\\n|<!\[CDATA\[|\]\]>", " ", text).replace("\\", "").strip(' "')
+                for page in folder.files(".xml").values()
+                for name, text in _RESOURCE.findall(page.text())
+            }
+            for folder in folders
+        )
+        yield from _by_key(left, right)
 
 
 def read_json(english: Side, german: Side) -> Iterator[Pair]:
@@ -107,6 +131,14 @@ def read_po(both: Side) -> Iterator[Pair]:
                     yield from cut(english, german)
 
 
+def read_lang(both: Side) -> Iterator[Pair]:
+    """Folders of Mozilla's .lang files: a line `;English`, and the translation in the next one."""
+    for folder in both:
+        for page in folder.files(".lang").values():
+            for english, german in re.findall(r"^;(.+)\n([^;#\n].*)", page.text(), re.MULTILINE):
+                yield from cut(english, re.sub(r"\s*\{ok\}\s*$", "", german))
+
+
 def read_chat(both: Side) -> Iterator[Pair]:
     """Chats of a customer who writes German with an agent who writes English, in JSON."""
     for part in _json(both):
@@ -145,6 +177,7 @@ def read_treebank(both: Side) -> Iterator[Pair]:
 ONE_SIDED: dict[str, ReadOne] = {
     "po": read_po,
     "chat": read_chat,
+    "lang": read_lang,
     "comments": read_comments,
     "treebank": read_treebank,
 }
@@ -154,12 +187,15 @@ def two_sided(lexicon: Lexicon) -> dict[str, ReadTwo]:
     """Return readers of texts with a file for each language; books are aligned by the lexicon."""
     return {
         "lines": read_lines,
+        "tokens": read_tokens,
+        "android": read_android,
         "json": read_json,
         "woz": read_woz,
         "questions": read_questions,
         "fluent": read_fluent,
         "stories": read_stories,
         "book": functools.partial(read_book, lexicon=lexicon),
+        "pages": functools.partial(read_pages, lexicon=lexicon),
     }
 
 
@@ -189,6 +225,7 @@ def _by_key(english: dict[str, str], german: dict[str, str]) -> Iterator[Pair]:
         yield from cut(english[key], german[key])
 
 
+_RESOURCE = re.compile(r'<string name="([^"]+)"[^>]*>(.*?)</string>', re.DOTALL)
 _MESSAGE = re.compile(r"^(-?[a-zA-Z][\w-]*) =[ ]*(.*(?:\n(?: .*|(?=\n)))*)", re.MULTILINE)
 
 

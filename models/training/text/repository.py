@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import gzip
+import io
 import re
 import subprocess
+import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +58,15 @@ class Place:
         return f"{self.repository.directory} {self.repository.commit[:8]}:{self.path}"
 
     def text(self) -> str:
-        """Return the text of the file, UTF-8 or else Windows-1252; a name in .gz is unpacked."""
-        data = self.repository.read(self.path)
-        if self.path.endswith(".gz"):
+        """Return the text of the file, UTF-8 or else Windows-1252; a name in .gz is unpacked.
+
+        ARCHIVE.tar.gz:NAME is a file of an archive.
+        """
+        path, _, member = self.path.partition(".tar.gz:")
+        data = self.repository.read(f"{path}.tar.gz" if member else path)
+        if member:
+            data = _member(data, member)
+        elif path.endswith(".gz"):
             data = gzip.decompress(data)
         try:
             return data.decode("utf-8-sig")
@@ -79,6 +87,15 @@ class Place:
         if not found:
             raise SourceError(f"{self}: no file *{ending} there; correct the path in sources.yml")
         return found
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    """Return a file of an archive."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+        found = files.extractfile(name) if name in files.getnames() else None
+        if found is None:
+            raise SourceError(f"{name}: no file of its archive; correct the path in sources.yml")
+        return found.read()
 
 
 class Mirror:
