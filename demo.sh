@@ -24,4 +24,4 @@ english=(
 german=$(printf '%s\n' "${english[@]}" | build/fuselage translate --quiet)
 mapfile -t german <<<"$german"
 for i in "${!english[@]}"; do printf '%s\n  %s\n' "${english[i]}" "${german[i]}"; done
-say "Your own sentences: build/fuselage translate"
+say "Your own sentences: build/fuselage translate, or from German: build/fuselage translate --from de"

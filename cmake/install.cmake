@@ -1,4 +1,4 @@
-# Installation: library, headers, program, bundled model, documentation with examples, manual pages,
+# Installation: library, headers, program, bundled models, documentation with examples, manual pages,
 # completion, and what CMake and pkg-config need to find them. No installed file holds a path of the build or the prefix.
 include(CMakePackageConfigHelpers)
 
@@ -9,7 +9,7 @@ install(TARGETS fuselage_cli)
 if(TARGET fuselage_cuda)
   install(TARGETS fuselage_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY models/en-de DESTINATION ${CMAKE_INSTALL_DATADIR}/fuselage/models)
+install(DIRECTORY ${FUSELAGE_BUNDLED_MODELS} DESTINATION ${CMAKE_INSTALL_DATADIR}/fuselage/models)
 # As in the tree, so that the pages' links among each other hold.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
