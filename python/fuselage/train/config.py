@@ -19,7 +19,10 @@ class Model:
     graph: a file with the text form of a graph, which has a source text, the words of the
         hypotheses and an output `logits`.
     finetune: a model directory whose graph, weights and vocabulary the training starts with.
-    precision: of products, as the engine computes them: int8, int4, int4-log; empty: fp32.
+    precision: what matrices are stored for, as by `fuselage quantize --precision`: int8, int4,
+        int4-linear …; the forward pass has the numbers of the stored model. Empty: fp32.
+    precision_of: the same for matrices by patterns of their names; the first that matches counts.
+    bits: of a number of int4, int4-log and int4-linear, if it is not 4.
     dropout: for patterns of names of values, the share of elements that are set to 0.
     """
 
@@ -28,6 +31,8 @@ class Model:
     graph: str = ""
     finetune: str = ""
     precision: str = ""
+    precision_of: dict[str, str] = field(default_factory=dict)
+    bits: int = 0
     dropout: dict[str, float] = field(default_factory=dict)
 
 
@@ -233,6 +238,14 @@ def _check(config: Config, where: str) -> None:
     for text in config.data.train:
         for pattern, replacement in text.replace.items():
             _check_replacement(pattern, replacement, where)
+    model = config.model
+    for pattern, precision in model.precision_of.items():
+        if not isinstance(pattern, str) or not isinstance(precision, str):
+            raise Error(
+                f"{where}: 'model.precision-of' has {pattern!r}: {precision!r}, not two strings"
+            )
+    if model.bits and not is_stored(model):
+        raise Error(f"{where}: 'model.bits' is {model.bits}, but there is no 'model.precision'")
     if config.training.precision not in ("fp32", "bf16"):
         raise Error(
             f"{where}: 'training.precision' is '{config.training.precision}', not fp32 or bf16"
@@ -259,6 +272,11 @@ def _check_replacement(pattern: Any, replacement: Any, where: str) -> None:
         re.sub(pattern, replacement, "")
     except (re.error, IndexError) as error:
         raise Error(f"{where}: 'replace' has {pattern!r}: {replacement!r}: {error}") from error
+
+
+def is_stored(model: Model) -> bool:
+    """Whether the forward pass has the numbers of a model in fewer bits."""
+    return bool(model.precision or model.precision_of)
 
 
 def to_values(config: Any) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 
 import fuselage
 from fuselage.graph import Graph
-from fuselage.train.config import Config
+from fuselage.train.config import Config, is_stored
 from fuselage.train.prepare import GRAPH, VOCABULARY
+from fuselage.train.storage import store
 from fuselage.train.text import read_pairs
 
 
@@ -21,7 +22,7 @@ class Engine:
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.folder = folder
-        self.precision = config.model.precision or None
+        self.model = config.model
         self.graph = Graph.parse((folder / GRAPH).read_text(encoding="utf-8"))
         count = config.validation.bleu_lines
         pairs = read_pairs(config.data.valid) if count else iter(())
@@ -43,10 +44,12 @@ class Engine:
         if not self.lines:
             return None
         with tempfile.TemporaryDirectory() as folder:
-            self._save(weights, Path(folder) / "model")
-            translator = fuselage.Translator(
-                Path(folder) / "model", beam_size=1, precision=self.precision
-            )
+            path = Path(folder) / "model"
+            self._save(weights, path)
+            if is_stored(self.model):
+                path = Path(folder) / "stored"
+                store(Path(folder) / "model", path, self.model)
+            translator = fuselage.Translator(path, beam_size=1)
             translations = translator.translate([pair[0] for pair in self.lines])
         return float(sacrebleu.corpus_bleu(translations, [[p[1] for p in self.lines]]).score)
 

@@ -15,8 +15,9 @@ import fuselage.commands
 from fuselage import Error
 from fuselage.graph import Graph, architecture, load_model
 from fuselage.structure import Structure
-from fuselage.train.config import Config, to_values
+from fuselage.train.config import Config, build_values, is_stored, to_values
 from fuselage.train.log import Log
+from fuselage.train.storage import stored_structure
 from fuselage.train.text import encode, train_vocabulary
 
 VOCABULARY = "vocab.spm"
@@ -42,7 +43,8 @@ def _claim(config: Config, folder: Path) -> None:
     """Store the configuration; model and data must be those of the folder."""
     values, path = to_values(config), folder / "config.json"
     if path.exists():
-        before = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        before = to_values(build_values(Config, stored, str(path)))
         for part in ("model", "data"):
             if before[part] != values[part]:
                 raise Error(
@@ -125,8 +127,10 @@ def _store_graph(config: Config, folder: Path, words: int) -> None:
     else:
         graph = make_graph(config, words)
         _write(folder / GRAPH, str(graph))
-    precision = config.model.precision
-    structure = Structure.of(graph.quantized(precision) if precision else graph)
+    if is_stored(config.model):
+        structure = stored_structure(graph, folder / VOCABULARY, config.model)
+    else:
+        structure = Structure.of(graph)
     _write(folder / "structure.json", json.dumps(structure.parts))
 
 

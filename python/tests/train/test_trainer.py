@@ -198,6 +198,40 @@ def test_a_model_stored_in_integers_is_trained_further_from_its_numbers(
     assert floats.translate(lines[:5]) == stored.translate(lines[:5])
 
 
+def test_a_training_in_fewer_bits_has_the_loss_of_the_model_that_is_stored(
+    folder: Path, tmp_path: Path
+) -> None:
+    subprocess.run(command(folder, "start", "--time", "0.01s"), check=True)
+    values = copy.deepcopy(CONFIG)
+    values["model"] = {
+        "finetune": str(folder / "start" / "last"),
+        "precision": "int4-linear",
+        "bits": 2,
+        "precision-of": {"Wemb": "int8"},
+    }
+    values["training"] |= {"updates": 10, "average": 0.0}
+    values["validation"] = {"every": 10, "bleu-lines": 2}
+    (folder / "few.yml").write_text(yaml.safe_dump(values))
+    further = command(folder, "few")
+    further[3] = str(folder / "few.yml")
+    subprocess.run(further, check=True)
+    model = folder / "few" / "last"
+    fuselage.commands.quantize(
+        model, tmp_path / "stored", "int4-linear", bits=2, precision_of="Wemb=int8"
+    )
+    sides = zip(*read_pairs(read_config(folder / "few.yml").data.valid), strict=True)
+    sources, targets = map(list, sides)
+
+    def loss_of(path: Path) -> float:
+        scores = fuselage.Scorer(path, threads=1).score(sources, targets)
+        words = sum(len(score.word_scores) for score in scores)
+        return -sum(score.log_probability for score in scores) / words
+
+    (row,) = csv.DictReader((folder / "few" / "log.csv").open())
+    loss, of_floats = loss_of(tmp_path / "stored"), loss_of(model)
+    assert abs(float(row["valid_loss"]) - loss) < 0.05 * abs(of_floats - loss)
+
+
 def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
     import torch
 
@@ -250,6 +284,8 @@ def test_a_small_checkpoint_has_5_bytes_a_parameter_and_nearly_the_same_numbers(
         ({"training": {"updates": "many"}}, "'training.updates' must be int, not 'many'"),
         ({"training": {"updates": 0}}, "'training.updates' is 0, expected at least 1"),
         ({"training": {"precision": "fp8"}}, "'training.precision' is 'fp8', not fp32 or bf16"),
+        ({"model": {"bits": 3}}, "'model.bits' is 3, but there is no 'model.precision'"),
+        ({"model": {"precision-of": {"E": 8}}}, "'model.precision-of' has 'E': 8, not two strings"),
         ({"data": {"train": []}}, "'data.train' names no text"),
         ({"data": {"replace": ["a"]}}, r"'data.replace' must be a mapping, not \['a'\]"),
         ({"data": {"train": [{"paths": "x"}]}}, r"no key 'data.train\[0\].paths'"),
