@@ -110,7 +110,9 @@ def test_an_expression_that_is_none_is_an_error(folder: Path, replaced: dict[str
         read_config(folder / "bad.yml")
 
 
-def test_a_training_that_is_killed_three_times_gives_the_checkpoint_of_one_that_is_not(folder: Path) -> None:
+def test_a_training_that_is_killed_three_times_gives_the_checkpoint_of_one_that_is_not(
+    folder: Path,
+) -> None:
     subprocess.run(command(folder, "whole"), check=True)
     kills = 0
     for delay in (0, 0.01, 0.03):
