@@ -6,8 +6,8 @@
 #
 # FUSELAGE_PROGRAM names a program for this machine; without it, one is built in build. FUSELAGE_PRECISIONS is a list
 # of precisions, FUSELAGE_LINES the number of lines (300). FUSELAGE_CONFORMANCE is a folder of conformance models in
-# place of tests/data: of folders with a model.npz and lines in input.sp.en, and in huggingface or hf of folders with
-# lines in input.txt.
+# place of tests/data: of folders with a model.npz and lines in input.sp.en, or with model.intgemm.alphas.bin, lines there
+# and references in ref.sp.de; and in huggingface or hf of folders with lines in input.txt.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -78,6 +78,28 @@ compare_in_node() {
   done
 }
 
+# Models in the form of Firefox's, with a shortlist made of the 40 lines beside them: by the interface of
+# bergamot-translator, and by the program with that interface's settings.
+compare_firefox() {
+  local model folder files=$work/firefox
+  for model in "$conformance"/*/model.intgemm.alphas.bin; do
+    [[ -e $model ]] || continue
+    folder=$(dirname "$model")
+    mkdir -p "$files"
+    cp "$model" "$files"
+    cp "$conformance/vocab.spm" "$files"
+    sed 's/ //g; s/▁/ /g; s/^ //' "$folder/input.sp.en" >"$files/input.txt"
+    sed 's/ //g; s/▁/ /g; s/^ //' "$folder/ref.sp.de" >"$files/references.txt"
+    "$program" lexicon "$files"/{input,references}.txt -m "$files"/*.alphas.bin -v "$files"/vocab.spm{,} \
+      --first 50 --best 50 -o "$files/lex.s2t.bin"
+    printf '%s\n' 'models: [model.intgemm.alphas.bin]' 'vocabs: [vocab.spm, vocab.spm]' 'shortlist: [lex.s2t.bin]' \
+      'beam-size: 1' 'normalize: 1' 'word-penalty: 0' 'gemm-precision: int8shiftAlphaAll' 'skip-cost: true' \
+      'max-length-factor: 2' 'max-length-break: 128' 'mini-batch-words: 1024' >"$files/decoder.yml"
+    "$program" translate -c "$files/decoder.yml" --text --quiet -i "$files/input.txt" -o "$files/expected.txt"
+    node tests/wasm/firefox.mjs "$module" "$files" "$files"/{input,expected}.txt || fail "files in Firefox's form"
+  done
+}
+
 # serve FOLDER: sets `address`; requests are listed in $work/requests.
 serve() {
   python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$1" >"$work/address" 2>>"$work/requests" &
@@ -139,6 +161,7 @@ make_input
 make_models
 compare_in_node
 node tests/wasm/bergamot.mjs "$module" || fail "the interface of bergamot-translator"
+compare_firefox
 compare_in_browser
 [[ $failures -eq 0 ]] || exit 1
 say "all passed"

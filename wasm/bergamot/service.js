@@ -16,7 +16,9 @@ const keyOf = ({from, to}) => JSON.stringify({from, to});
 // The files of a Marian model, with a configuration that names them.
 function marianFiles({model, shortlist, vocabs, config}) {
   const sides = vocabs.length > 1 ? ['source.spm', 'target.spm'] : ['vocab.spm', 'vocab.spm'];
-  const settings = {...DEFAULTS, ...config, ...FIXED, models: ['model.bin'], vocabs: sides};
+  const settings = {
+    ...DEFAULTS, ...config, ...FIXED, 'relative-paths': true, models: ['model.bin'], vocabs: sides,
+  };
   const files = [['model.bin', model], ...sides.map((name, i) => [name, vocabs[i] ?? vocabs[0]])];
   if (shortlist) {
     settings.shortlist = ['lex.s2t.bin'];
