@@ -1,6 +1,9 @@
 # The part of the project that reads a model and translates lines and pages, as a module of WebAssembly: model
 # directories and Marian's .bin files, no loaders of other formats, archives, corpora, server, GPUs or command. Files of wasm/ take the place of those that need what
 # is not there: another system, or a library that is left out.
+if(FUSELAGE_WASM_THREADS)
+  include(cmake/wasm_threads.cmake)
+endif()
 add_subdirectory(wasm/libraries)
 include(cmake/layer.cmake)
 set(headers ${FUSELAGE_SOURCES}/headers)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # test_wasm.sh: builds the module for WebAssembly (scripts/build_wasm.sh) and compares it, in Node and in headless
 # Chromium, with the program for this machine: n-best lists of the bundled model and of the conformance models with all
-# scores, bit by bit, in products of integers. Then the page translates a paragraph that is typed into it, and asks for
-# nothing but its own files, once; and the interface of bergamot-translator is tested. Tells sizes, times and memory.
+# scores, bit by bit, in products of integers, with one thread and with three. Then the page translates a paragraph that
+# is typed into it, and asks for nothing but its own files, once; and the interface of bergamot-translator is tested.
+# Tells sizes, times and memory.
 #
 # FUSELAGE_PROGRAM names a program for this machine; without it, one is built in build. FUSELAGE_PRECISIONS is a list
 # of precisions, FUSELAGE_LINES the number of lines (300). FUSELAGE_CONFORMANCE is a folder of conformance models in
@@ -16,21 +17,20 @@ source scripts/setup.sh
 module=build-wasm/module
 conformance=${FUSELAGE_CONFORMANCE:-tests/data}
 work=$(mktemp -d)
-server=
+servers=()
 failures=0
-trap '[[ -z $server ]] || kill "$server"; rm -rf "$work"' EXIT
+trap '[[ ${#servers[@]} -eq 0 ]] || kill "${servers[@]}"; rm -rf "$work"' EXIT
 
 fail() {
   say "FAILED: $*"
   failures=$((failures + 1))
 }
 
+# tell_sizes FOLDER: of the module in a folder, and of the scripts there.
 tell_sizes() {
-  local bytes
-  bytes=$(stat -c %s "$module/fuselage-module.wasm")
-  say "The module has $bytes bytes, $(gzip -9 <"$module/fuselage-module.wasm" | wc -c) by gzip and" \
-    "$(brotli -q 11 -c "$module/fuselage-module.wasm" | wc -c) by brotli; its scripts" \
-    "$(cat "$module"/*.js | gzip -9 | wc -c) by gzip"
+  local file=$1/fuselage-module.wasm
+  say "$file has $(stat -c %s "$file") bytes, $(gzip -9 <"$file" | wc -c) by gzip and" \
+    "$(brotli -q 11 -c "$file" | wc -c) by brotli; the scripts of its folder $(cat "$1"/*.js | gzip -9 | wc -c) by gzip"
 }
 
 # Prose of the documentation.
@@ -66,14 +66,16 @@ make_models() {
 # Every model in every precision: the program's lists in $work/models/NAME.PRECISION.json, and the module's in Node. As
 # the module does, the program translates with the model's own settings.
 compare_in_node() {
-  local precision name lists
+  local precision name lists threads
   for name in $(cd "$work/models" && ls ./*.txt | sed 's/^..//; s/\.txt$//'); do
     for precision in ${FUSELAGE_PRECISIONS:-int8 int16 int4 int4-log}; do
       lists=$work/models/$name.$precision.json
       "$program" translate -m "$work/models/$name" --precision "$precision" --n-best --word-scores --json --quiet \
         --cpu-threads 1 -i "$work/models/$name.txt" -o "$lists" || { fail "$name natively, $precision"; continue; }
-      node tests/wasm/n_best.mjs "$module" "$work/models/$name" "$work/models/$name.txt" "$precision" "$lists" ||
-        fail "n-best lists in Node, $name, $precision"
+      for threads in 1 3; do
+        node tests/wasm/n_best.mjs "$module" "$work/models/$name" "$work/models/$name.txt" "$precision" "$threads" \
+          "$lists" || fail "n-best lists in Node, $name, $precision, threads: $threads"
+      done
     done
   done
 }
@@ -100,33 +102,42 @@ compare_firefox() {
   done
 }
 
-# serve FOLDER: sets `address`; requests are listed in $work/requests.
+# serve FOLDER HEADER...: sets `address`; requests are listed in $work/requests.
 serve() {
-  python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$1" >"$work/address" 2>>"$work/requests" &
-  server=$!
+  : >"$work/address"
+  python3 tests/wasm/serve.py "$@" >"$work/address" 2>>"$work/requests" &
+  servers+=($!)
   local i
   for ((i = 0; i < 100; ++i)); do
     [[ ! -s $work/address ]] || break
     sleep 0.1
   done
-  address=$(grep -o 'http://[^/ ]*' "$work/address")
+  address=$(<"$work/address")
 }
 
 # browse URL ELEMENT: opens the page and waits for the text of this element, which it prints.
 browse() { node tests/wasm/browse.mjs "$chromium" "$1" "$2" 300; }
 
 compare_in_browser() {
-  local site=$work/site found
+  local site=$work/site
   cp -rL "$module" "$site"
   cp tests/wasm/{check.html,compare.js} "$site"
   cp -r "$work/models" "$site"
   (cd "$work/models" && printf '%s\n' ./*.json | sed 's/^..//') >"$site/lists.txt"
+  serve "$site" Cross-Origin-Opener-Policy=same-origin Cross-Origin-Embedder-Policy=require-corp
+  compare_lists 3
   serve "$site"
-  found=$(browse "$address/check.html" result)
-  say "n-best lists in Chromium: $found"
-  [[ $found == passed* ]] || fail "n-best lists in Chromium"
+  compare_lists 1
   : >"$work/requests"
   compare_page
+}
+
+# compare_lists THREADS: those that the page at `address` uses.
+compare_lists() {
+  local found
+  found=$(browse "$address/check.html" result)
+  say "n-best lists in Chromium: $found"
+  [[ $found == "passed: "*", threads: $1" ]] || fail "n-best lists in Chromium, threads: $1"
 }
 
 # The page's translation is the command's, and it fetched each of its files once.
@@ -156,10 +167,12 @@ if [[ -z $program ]]; then
   build_preset release fuselage_program
   program=build/fuselage
 fi
-tell_sizes
+tell_sizes "$module"
+tell_sizes "$module/threads"
 make_input
 make_models
 compare_in_node
+node tests/wasm/threads.mjs "$module" models/en-de || fail "threads in Node"
 node tests/wasm/bergamot.mjs "$module" || fail "the interface of bergamot-translator"
 compare_firefox
 compare_in_browser

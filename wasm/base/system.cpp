@@ -1,5 +1,7 @@
-// What WebAssembly has of a system: one processor, no libraries that are loaded, and a stack whose
-// overflow the machine itself reports.
+// What WebAssembly has of a system: one processor as far as it tells, no libraries that are loaded,
+// and a stack whose overflow the machine itself reports.
+#include <emscripten/threading.h>
+
 #include "base/machine/build_id.h"
 #include "base/machine/cores.h"
 #include "base/machine/library_path.h"
@@ -14,7 +16,7 @@ std::string libc_version() { return {}; }
 
 std::size_t useful_threads() { return 1; }
 
-bool has_threads() { return false; }
+bool has_threads() { return emscripten_has_threading_support() != 0; }
 
 std::filesystem::path library_path() { return {}; }
 

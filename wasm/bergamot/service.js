@@ -1,7 +1,6 @@
 // What bergamot-translator's worker does: models by pairs of languages, and texts that one or two of them translate.
 import {Engine} from '../engine.js';
 import {Library} from '../library.js';
-import {readBytes} from '../model_files.js';
 
 // Settings of bergamot-translator's worker, and what a configuration cannot change.
 const DEFAULTS = {
@@ -38,7 +37,7 @@ export class Service {
     this.cacheSize = Math.max(options?.cacheSize || 0, 0);
     this.kept = new Map();
     this.engines = new Map();
-    this.library = await Library.load(await readBytes(new URL('../fuselage-module.wasm', import.meta.url)));
+    this.library = await Library.load();
   }
 
   hasTranslationModel(pair) { return this.engines.has(keyOf(pair)); }

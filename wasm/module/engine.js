@@ -5,8 +5,16 @@ import {Library} from './library.js';
 const KINDS = {text: 0, html: 1};
 
 export class Engine {
-  // `wasm`: the bytes of fuselage-module.wasm; `files` and `options` as in the constructor.
-  static async open(wasm, files, options = {}) { return new Engine(await Library.load(wasm), files, options); }
+  // `files` and `options` as in the constructor; `threads`, 1 if it is left out, as in Library.load.
+  static async open(files, {threads, ...options} = {}) {
+    const library = await Library.load(threads);
+    try {
+      return Object.assign(new Engine(library, files, options), {ownLibrary: library});
+    } catch (error) {
+      library.close();
+      throw error;
+    }
+  }
 
   // `files`: a map from the names of a model directory's files to their bytes; `options`: beamSize, normalize,
   // maxLengthFactor, maxLength, alignment and precision, which the model has too; `model`: the name of the file to open,
@@ -19,12 +27,13 @@ export class Engine {
 
   get version() { return this.library.version; }
   get memory() { return this.library.memory; }
+  get threads() { return this.library.threads; }
 
   // For each line its hypotheses, the best first, as {text, score, logProbability, wordScores}.
   translate(lines) {
     const texts = lines.map(line => this.library.allocateText(line));
     const list = this.module._malloc(4 * texts.length + 4);
-    this.module.HEAPU32.set(texts, list / 4);
+    this.library.integers.set(texts, list / 4);
     const found = this.module._fuselage_translate(this.translator, list, texts.length);
     for (const pointer of [...texts, list]) this.module._free(pointer);
     this.library.found(found);
@@ -49,5 +58,6 @@ export class Engine {
   close() {
     this.module._fuselage_translator_close(this.translator);
     this.translator = 0;
+    this.ownLibrary?.close();
   }
 }

@@ -6,11 +6,13 @@
 import {piecesOf} from './sentences.js';
 
 export class Translator {
-  // `model`: address of a model directory with its SHA256SUMS, relative to the page; `options` as in engine.js.
+  // `model`: address of a model directory with its SHA256SUMS, relative to the page; `options` as in engine.js, and
+  // `threads`: as many as the processor has, 4 at most, if it is left out. The member `threads` tells how many there are:
+  // 1 in a page that is not isolated from other origins.
   static async open(model, options = {}) {
     const translator = new Translator();
-    const languages = await translator.call('open', new URL(model, document.baseURI).href, options);
-    return Object.assign(translator, languages);
+    const given = {threads: Math.min(navigator.hardwareConcurrency, 4), ...options};
+    return Object.assign(translator, await translator.call('open', new URL(model, document.baseURI).href, given));
   }
 
   constructor() {

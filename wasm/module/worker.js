@@ -1,18 +1,19 @@
 // The worker of fuselage.js: answers {number, call, arguments} with {number, result} or {number, error}.
 import {Engine} from './engine.js';
+import {Library} from './library.js';
 import {fetchBytes, readModel} from './model_files.js';
 
 let engine;
 
 const calls = {
-  async open(model, options) {
-    const [wasm, files] = await Promise.all([
-      fetchBytes(new URL('fuselage-module.wasm', import.meta.url)),
-      readModel(name => fetchBytes(new URL(name, model))),
+  async open(model, {threads, ...options}) {
+    const [library, files] = await Promise.all([
+      Library.load(threads), readModel(name => fetchBytes(new URL(name, model))),
     ]);
-    engine = await Engine.open(wasm, files, options);
+    engine = new Engine(library, files, options);
     const {text} = JSON.parse(new TextDecoder().decode(files.get('config.json')));
-    return {source: text?.['source-language'], target: text?.['target-language'], version: engine.version};
+    return {source: text?.['source-language'], target: text?.['target-language'], version: engine.version,
+            threads: engine.threads};
   },
   translate(lines) { return engine.translate(lines); },
   memory() { return engine.memory; },
