@@ -94,9 +94,9 @@ compare_firefox() {
     sed 's/ //g; s/▁/ /g; s/^ //' "$folder/ref.sp.de" >"$files/references.txt"
     "$program" lexicon "$files"/{input,references}.txt -m "$files"/*.alphas.bin -v "$files"/vocab.spm{,} \
       --first 50 --best 50 -o "$files/lex.s2t.bin"
-    printf '%s\n' 'models: [model.intgemm.alphas.bin]' 'vocabs: [vocab.spm, vocab.spm]' 'shortlist: [lex.s2t.bin]' \
-      'beam-size: 1' 'normalize: 1' 'word-penalty: 0' 'gemm-precision: int8shiftAlphaAll' 'skip-cost: true' \
-      'max-length-factor: 2' 'max-length-break: 128' 'mini-batch-words: 1024' >"$files/decoder.yml"
+    printf '%s\n' 'relative-paths: true' 'models: [model.intgemm.alphas.bin]' 'vocabs: [vocab.spm, vocab.spm]' \
+      'shortlist: [lex.s2t.bin]' 'beam-size: 1' 'normalize: 1' 'word-penalty: 0' 'gemm-precision: int8shiftAlphaAll' \
+      'skip-cost: true' 'max-length-factor: 2' 'max-length-break: 128' 'mini-batch-words: 1024' >"$files/decoder.yml"
     "$program" translate -c "$files/decoder.yml" --text --quiet -i "$files/input.txt" -o "$files/expected.txt"
     node tests/wasm/firefox.mjs "$module" "$files" "$files"/{input,expected}.txt || fail "files in Firefox's form"
   done
@@ -116,7 +116,7 @@ serve() {
 }
 
 # browse URL ELEMENT: opens the page and waits for the text of this element, which it prints.
-browse() { node tests/wasm/browse.mjs "$chromium" "$1" "$2" 300; }
+browse() { node tests/wasm/browse.mjs "$chromium" "$1" "$2" 900; }
 
 compare_in_browser() {
   local site=$work/site
