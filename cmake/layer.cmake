@@ -35,14 +35,14 @@ function(fuselage_precompile target cold header)
   endif()
 endfunction()
 
-# fuselage_layer(NAME [COLD] [ALONE regex] [EXCEPT patterns…] [WITH folder] [PRECOMPILE header] [PUBLIC libs…]
+# fuselage_layer(NAME [COLD] [ALONE regex] [EXCEPT patterns…] [WITH patterns…] [PRECOMPILE header] [PUBLIC libs…]
 # [PRIVATE libs…]): the static library fuselage_NAME from every .cpp file under NAME/, except files that match a
 # pattern: a program's main file, and files of another library or of another system, in whose place are those
-# under WITH. The files of a folder are compiled together; those whose path matches ALONE are compiled alone. The
+# of WITH. The files of a folder are compiled together; those whose path matches ALONE are compiled alone. The
 # code of a COLD layer runs a few times for a model or a command, and is optimized less. PRECOMPILE adds to the
 # precompiled headers.
 function(fuselage_layer name)
-  cmake_parse_arguments(arg "COLD" "ALONE;WITH;PRECOMPILE" "EXCEPT;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "COLD" "ALONE;PRECOMPILE" "EXCEPT;WITH;PUBLIC;PRIVATE" ${ARGN})
   set(target fuselage_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name}/*.cpp)
   if(arg_EXCEPT)
@@ -51,7 +51,8 @@ function(fuselage_layer name)
     list(REMOVE_ITEM sources ${excepted})
   endif()
   if(arg_WITH)
-    file(GLOB_RECURSE others CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_WITH}/*.cpp)
+    list(TRANSFORM arg_WITH PREPEND ${PROJECT_SOURCE_DIR}/)
+    file(GLOB_RECURSE others CONFIGURE_DEPENDS ${arg_WITH})
     list(APPEND sources ${others})
   endif()
   add_library(${target} STATIC ${sources})

@@ -8,45 +8,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
+source scripts/library_sources.sh
 
 build=build-wasm
 sources=$PWD/$build/sources
-
-# unpack_sources NAME...: source packages in folders of their names. Of LLVM, which is large and to whose standard
-# library Debian adds nothing, that library alone.
-unpack_sources() {
-  local fresh=$sources.new standard name
-  standard=$(packages_of standard packages-wasm.txt)
-  rm -rf "$fresh"
-  mkdir -p "$fresh/apt/files" "$fresh/headers"
-  (
-    private_apt "$fresh/apt" deb-src
-    cd "$fresh/apt/files"
-    apt-get source --download-only "$@"
-  )
-  for name in "$@"; do
-    if [[ $name == "$standard" ]]; then
-      mkdir "$fresh/$name"
-      tar --extract --file "$fresh/apt/files/$name"_*.orig.tar.xz --directory "$fresh/$name" --strip-components 1 \
-        --wildcards '*/libcxx/include/*' '*/libcxx/src/*'
-    else
-      dpkg-source --no-check --extract "$fresh/apt/files/$name"_*.dsc "$fresh/$name"
-    fi
-  done
-  for name in eigen3 boost nlohmann; do ln -s "/usr/include/$name" "$fresh/headers/$name"; done
-  rm -rf "$fresh/apt"
-  printf '%s\n' "$@" >"$fresh/packages"
-  rm -rf "$sources"
-  mv "$fresh" "$sources"
-}
-
-make_sources() {
-  local names
-  mapfile -t names < <(packages_of sources packages-wasm.txt && packages_of standard packages-wasm.txt)
-  cmp -s "$sources/packages" <(printf '%s\n' "${names[@]}") && return
-  mkdir -p "$build"
-  step "Unpacking source packages into $sources" unpack_sources "${names[@]}"
-}
 
 # Emscripten's scripts need Debian's packages for Node, also of a Node that is not Debian's.
 export NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
@@ -63,7 +28,7 @@ build_module() {
 mapfile -t names < <(packages_of build packages-wasm.txt)
 mapfile -t missing < <(missing_packages "${names[@]}")
 [[ ${#missing[@]} -eq 0 ]] || step "Installing ${missing[*]}" apt_install "${missing[@]}"
-make_sources
+make_sources sources standard
 targets=()
 [[ $# -eq 0 ]] || targets=(--target "$@")
 build_module "$build" WebAssembly

@@ -1,55 +1,25 @@
 #!/usr/bin/env bash
-# test_arm.sh [translate | tests [OPTION OF CTEST...]]: builds Fuselage for ARM64 on a Debian 12 of x86-64, in
+# test_arm.sh [translate | wheel | tests [OPTION OF CTEST...]]: builds Fuselage for ARM64 on a Debian 12 of x86-64, in
 # build-arm, and runs it in an emulator. "translate": n-best lists with all scores in products of integers, whose
 # bytes must be what the program for this machine writes, on ARM64 processors with several instruction sets.
-# "tests": the test programs, on the strongest of these processors or on FUSELAGE_PROCESSOR, such as cortex-a72;
-# hours for all of them, so take some: test_arm.sh tests -R Gemm. Without an argument: both.
+# "wheel": a wheel by make_wheel.sh, installed with numpy for ARM64's Python of Debian 12: the text of its translations
+# must be what the program for this machine writes. "tests": the test programs, on the strongest of these processors or on FUSELAGE_PROCESSOR, such as cortex-a72;
+# hours for all of them, so take some: test_arm.sh tests -R Gemm. Without an argument: all three.
 #
 # Libraries for ARM64 are unpacked into the folder FUSELAGE_SYSROOT (~/.cache/fuselage/aarch64), from the archive
 # FUSELAGE_MIRROR (deb.debian.org); of this machine's own packages the cross compiler and the emulator are
-# installed. FUSELAGE_PROGRAM names a program for this machine; without it, one is built in build.
+# installed. FUSELAGE_PROGRAM names a program for this machine; without it, one is built in build. FUSELAGE_WHEEL names
+# a wheel for ARM64; without it, one is made.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
-
-build=build-arm
-sysroot=${FUSELAGE_SYSROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/fuselage/aarch64}
-export FUSELAGE_SYSROOT=$sysroot
+source scripts/arm.sh
 
 # Instruction sets by processors of the emulator: NEON alone; dot products of bytes; products of matrices of bytes,
 # with SVE at three widths, which must not matter.
 processors=(cortex-a72 neoverse-n1 max,sve128=on,sve256=off,sve512=off,sve-max-vq=1
   max,sve-max-vq=2 max,sve-max-vq=4)
-
-# unpack_sysroot PACKAGE...: these packages for ARM64 and what they depend on, in a fresh folder.
-unpack_sysroot() {
-  local apt=$sysroot.new/apt package
-  rm -rf "$sysroot.new"
-  private_apt "$apt" deb arm64
-  apt-get install --download-only --yes "$@"
-  for package in "$apt"/archives/*.deb; do dpkg-deb --extract "$package" "$sysroot.new"; done
-  rm -rf "$apt"
-  printf '%s\n' "$@" >"$sysroot.new/packages"
-  rm -rf "$sysroot"
-  mv "$sysroot.new" "$sysroot"
-}
-
-make_sysroot() {
-  local names
-  mapfile -t names < <(packages_of sysroot packages-arm64.txt && packages_of build | grep -- '-dev$')
-  cmp -s "$sysroot/packages" <(printf '%s\n' "${names[@]}") && return
-  mkdir -p "$(dirname "$sysroot")"
-  step "Unpacking libraries for ARM64 into $sysroot" unpack_sysroot "${names[@]}"
-}
-
-# build_arm TARGET...
-build_arm() {
-  step "Configuring (ARM64)" cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake \
-    -DCMAKE_SYSROOT="$sysroot" -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_CUDA=OFF \
-    -DFUSELAGE_BUILD_BENCHMARKS=OFF -DFUSELAGE_BUILD_TESTS=ON
-  step "Building (ARM64)" cmake --build "$build" --target "$@"
-}
 
 # translations COMMAND...: n-best lists in JSON, which has the digits of every score, of the bundled model and of
 # small models of several architectures, in $folder/MODEL.PRECISION.
@@ -75,17 +45,17 @@ translations() {
   done
 }
 
+# The program for this machine.
+make_program() {
+  program=${FUSELAGE_PROGRAM:-build/fuselage}
+  [[ -z ${FUSELAGE_PROGRAM:-} ]] || return 0
+  install_packages build
+  build_preset release fuselage_program
+}
+
 compare_translations() {
-  local program=${FUSELAGE_PROGRAM:-} processor
-  if [[ -z $program ]]; then
-    install_packages build
-    build_preset release fuselage_program
-    program=build/fuselage
-  fi
-  local outputs
-  outputs=$(mktemp -d)
-  # shellcheck disable=SC2064
-  trap "rm -rf '$outputs'" EXIT
+  local processor outputs=$work/translations
+  mkdir "$outputs"
   export folder=$outputs/native
   mkdir "$folder"
   say "Translating on this machine"
@@ -94,7 +64,7 @@ compare_translations() {
     folder=$outputs/$processor
     mkdir "$folder"
     say "Translating on $processor"
-    translations qemu-aarch64-static -L "$sysroot" -cpu "$processor" "$build/fuselage"
+    translations qemu-aarch64-static -L "$sysroot" -cpu "$processor" "$arm_build/fuselage"
     diff -rq "$outputs/native" "$folder" >&2 || failures=$((failures + 1))
   done
   say "$((${#processors[@]} - failures)) of ${#processors[@]} processors gave the bytes of this machine, in" \
@@ -105,25 +75,57 @@ run_tests() {
   build_arm all
   # Tests that start programs by themselves, without an emulator, need one that Linux knows.
   [[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]] || set -- -E DeathTest "$@"
-  QEMU_CPU=${FUSELAGE_PROCESSOR:-${processors[-1]}} ctest --test-dir "$build" --output-on-failure "$@" ||
+  QEMU_CPU=${FUSELAGE_PROCESSOR:-${processors[-1]}} ctest --test-dir "$arm_build" --output-on-failure "$@" ||
     failures=$((failures + 1))
 }
 
-work=${1:-all}
-if [[ $work != translate && $work != tests && $work != all ]]; then
-  say "usage: $0 [translate | tests [OPTION OF CTEST...]]"
+# The wheel in Python for ARM64 of Debian 12.
+test_wheel() {
+  local wheel=${FUSELAGE_WHEEL:-} lines=tests/data/directory-2026-11/input.en
+  if [[ -z $wheel ]]; then
+    step "Making the wheel" scripts/make_wheel.sh "$work/wheel" aarch64
+    wheel=$(echo "$work"/wheel/*.whl)
+  fi
+  step "Making a virtual environment" /usr/bin/python3 -m venv "$work/environment"
+  step "Installing the wheel with numpy" "$work/environment/bin/pip" install --target "$work/site" \
+    --only-binary=:all: --implementation cp --python-version "$(/usr/bin/python3 -c \
+      'import sys; print("%d.%d" % sys.version_info[:2])')" \
+    --platform manylinux_2_36_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 "$wheel"
+  arm_python "$work/python3"
+  say "Translating on this machine, then with the wheel"
+  "$program" translate --quiet -m models/en-de -i "$lines" >"$work/native.de"
+  PYTHONPATH=$work/site "$work/python3" - "$lines" >"$work/wheel.de" <<'END' || failures=$((failures + 1))
+import sys
+
+import fuselage
+
+with open(sys.argv[1], encoding="utf-8") as lines:
+    for text in fuselage.Translator().translate([line.rstrip("\n") for line in lines]):
+        print(text)
+END
+  if cmp "$work/native.de" "$work/wheel.de" >&2; then
+    say "the wheel gave the bytes of this machine, in $(wc -l <"$work/native.de") lines"
+  else
+    failures=$((failures + 1))
+  fi
+}
+
+what=${1:-all}
+if [[ $what != translate && $what != wheel && $what != tests && $what != all ]]; then
+  say "usage: $0 [translate | wheel | tests [OPTION OF CTEST...]]"
   exit 2
 fi
 shift $(($# > 0 ? 1 : 0))
 
-mapfile -t cross < <(packages_of cross packages-arm64.txt)
-mapfile -t missing < <(missing_packages "${cross[@]}")
-[[ ${#missing[@]} -eq 0 ]] || step "Installing ${missing[*]}" apt_install "${missing[@]}"
-make_sysroot
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prepare_arm
 failures=0
-if [[ $work != tests ]]; then
+[[ $what == tests ]] || make_program
+if [[ $what == translate || $what == all ]]; then
   build_arm fuselage_program
   compare_translations
 fi
-[[ $work == translate ]] || run_tests "$@"
+[[ $what != wheel && $what != all ]] || test_wheel
+[[ $what != tests && $what != all ]] || run_tests "$@"
 exit "$((failures > 0))"

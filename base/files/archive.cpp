@@ -1,6 +1,5 @@
 #include "base/files/archive.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/files/descriptor.h"
+#include "base/files/open_file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -74,7 +73,7 @@ zip_stat_t checked_stat(zip_t* archive, const ArchiveMember& member, std::size_t
 }  // namespace
 
 bool is_archive(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file = open_without_waiting(path);
   struct stat status {};
   char head[4] = {};
   return file.get() >= 0 && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&

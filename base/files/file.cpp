@@ -1,6 +1,5 @@
 #include "base/files/file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,20 +7,25 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <random>
+#include <system_error>
 #include <utility>
 
 #include "base/files/archive.h"
-#include "base/files/descriptor.h"
+#include "base/files/open_file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
 
+/// The most that a call reads or writes: sizes of some systems have 32 bits.
+constexpr std::size_t kMaxPiece = std::size_t{1} << 30;
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    const auto written = ::write(fd, bytes.data(), std::min(bytes.size(), kMaxPiece));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -38,25 +42,23 @@ struct TemporaryFile {
 
 TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
   constexpr int kMaxTries = 100;
-  std::string temporary;
-  int fd = -1;
-  for (int i = 0; i < kMaxTries && fd < 0; ++i) {
-    std::uint64_t number = 0;
-    if (::getentropy(&number, sizeof number) != 0) break;
-    temporary = fmt::format("{}{}{:016x}", path, kTemporarySuffix, number);
-    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
-    if (fd < 0 && errno != EEXIST) break;
+  std::random_device random;
+  TemporaryFile made{"", Descriptor(-1)};
+  for (int i = 0; i < kMaxTries && made.file.get() < 0; ++i) {
+    made.path = fmt::format("{}{}{:08x}{:08x}", path, kTemporarySuffix, random(), random());
+    made.file = create_file(made.path, permissions);
+    if (made.file.get() < 0 && errno != EEXIST) break;
   }
-  if (fd < 0)
-    throw Error(fmt::format("cannot write {}: cannot create {}: {}", path, temporary,
+  if (made.file.get() < 0)
+    throw Error(fmt::format("cannot write {}: cannot create {}: {}", path, made.path,
                             std::strerror(errno)));
-  return {std::move(temporary), Descriptor(fd)};
+  return made;
 }
 
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file = open_to_read(path);
   if (file.get() < 0 && errno == ENOTDIR) {
     if (const auto member = archive_member(path)) return read_member(*member, max_bytes);
     errno = ENOTDIR;
@@ -78,7 +80,8 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
   bytes.resize(S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 65536);
   while (true) {
     if (used == bytes.size()) bytes.resize(bytes.size() * 2);
-    const ssize_t count = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    const auto count =
+        ::read(file.get(), bytes.data() + used, std::min(bytes.size() - used, kMaxPiece));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     if (count == 0) break;
@@ -97,17 +100,21 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 void write_file_atomically(const std::string& path, std::span<const std::string_view> parts,
                            unsigned permissions) {
   TemporaryFile made = make_temporary(path, permissions);
+  std::error_code reason;
   const auto fail = [&](std::string_view what) {
-    const int reason = errno;
-    ::unlink(made.path.c_str());
-    throw Error(fmt::format("cannot write {}: {}{}", path, what, std::strerror(reason)));
+    std::error_code unknown;
+    made.file = Descriptor(-1);
+    std::filesystem::remove(made.path, unknown);
+    throw Error(fmt::format("cannot write {}: {}{}", path, what, reason.message()));
   };
   const auto write = [&](std::string_view bytes) { return write_all(made.file.get(), bytes); };
-  if (!std::all_of(parts.begin(), parts.end(), write) || ::fsync(made.file.get()) != 0 ||
-      !made.file.close())
+  if (!std::all_of(parts.begin(), parts.end(), write) || !flush_to_disk(made.file) ||
+      !made.file.close()) {
+    reason.assign(errno, std::generic_category());
     fail("");
-  if (std::rename(made.path.c_str(), path.c_str()) != 0)
-    fail(fmt::format("cannot rename {} to it: ", made.path));
+  }
+  std::filesystem::rename(made.path, path, reason);
+  if (reason) fail(fmt::format("cannot rename {} to it: ", made.path));
 }
 
 std::string_view file_extension(std::string_view path) {

@@ -1,6 +1,5 @@
 #include "base/files/mapped_memory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/files/descriptor.h"
 #include "base/files/lazy_pages.h"
+#include "base/files/open_file.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -57,8 +56,7 @@ void give_back_mapped(std::string_view bytes) {
 }
 
 MappedFile map_file(const std::string& path) {
-  // Opening a pipe does not wait for a writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor file = open_without_waiting(path);
   if (file.get() < 0) throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))

@@ -1,6 +1,5 @@
 #include "models/formats/foreign_models.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +15,8 @@
 #include <vector>
 
 #include "base/files/compression.h"
-#include "base/files/descriptor.h"
 #include "base/files/file.h"
+#include "base/files/open_file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/json.h"
@@ -168,7 +167,7 @@ constexpr ForeignFormat kForeignFormats[] = {
 
 /// The first bytes of a regular file; "" for others and when they cannot be read.
 std::string head_of(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file = open_without_waiting(path);
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
   std::string bytes(kForeignHeadBytes, '\0');
