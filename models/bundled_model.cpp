@@ -101,8 +101,9 @@ std::vector<std::string> find_bundled_models() {
     std::vector<std::string> paths;
     for (const std::string& name : models_in(folder))
       if (name.find('-') != std::string::npos) paths.push_back((fs::path(folder) / name).string());
-    std::ranges::stable_partition(
-        paths, [](const std::string& path) { return fs::path(path).filename() == kDefaultModel; });
+    std::stable_partition(paths.begin(), paths.end(), [](const std::string& path) {
+      return fs::path(path).filename() == kDefaultModel;
+    });
     if (!paths.empty()) return paths;
   }
   refuse_places(folders(), "them");
