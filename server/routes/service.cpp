@@ -117,7 +117,8 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
   ChosenModel chosen = detected_model(models, target, detected);
   if (chosen.route.first == nullptr) chosen = detected_model(models, target, own);
   if (chosen.route.first != nullptr) return chosen;
-  // With one model the text is meant for it.
+  // With one model into the target a text is meant for it, unless it is surely in another language
+  // of several.
   const ServedModel* only = nullptr;
   std::size_t count = 0;
   for (const auto& model : models.models())
@@ -125,7 +126,8 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
       only = model.get();
       ++count;
     }
-  if (count == 1 && (models.models().size() == 1 || detected.empty())) return {{only, nullptr}, 0};
+  const bool is_sure = text.size() > kShort && !detected.empty();
+  if (count == 1 && (models.models().size() == 1 || !is_sure)) return {{only, nullptr}, 0};
   if (detected.empty())
     throw HttpError(400, "the language of the text cannot be told; state it as source");
   refuse_language(detected[0].code);

@@ -186,6 +186,16 @@ TEST(SeveralModels, AreChosenByLanguage) {
       {{"q", "Jag vet inte vad jag ska göra idag."}, {"source", "auto"}, {"target", "de"}});
   EXPECT_EQ(neither.status, 400);
   EXPECT_THAT(neither.json.value("error", ""), HasSubstr("'sv' is not supported"));
+  // The only model into Swedish: a short text is meant for it, whatever it looks like.
+  const auto looks_otherwise =
+      server.post("/translate", {{"q", "Wo wohnst du?"}, {"source", "auto"}, {"target", "sv"}});
+  EXPECT_EQ(looks_otherwise.json["detectedLanguage"],
+            TestJson({{"confidence", 0}, {"language", "en"}}));
+  const auto surely = server.post(
+      "/translate", {{"q", "Je ne sais pas ce que je dois faire aujourd'hui ou demain."},
+                     {"source", "auto"},
+                     {"target", "sv"}});
+  EXPECT_THAT(surely.json.value("error", ""), HasSubstr("'fr' is not supported"));
   const auto pair = server.post("/translate", {{"q", "a"}, {"source", "fr"}, {"target", "sv"}});
   EXPECT_THAT(pair.json.value("error", ""),
               HasSubstr("Swedish (sv) is not available as a target language from French (fr)"));
