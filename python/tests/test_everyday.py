@@ -1,4 +1,4 @@
-"""The bundled models on a hundred lines as people type them, judged by a share of good translations.
+"""The bundled models on everyday lines: the share of good translations of a hundred of them.
 
 `python python/tests/test_everyday.py [DIRECTORY…]` lists what models say to them, by default the
 bundled ones; the name of a directory ends with its languages, as en-de.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
-
 import fuselage
+import pytest
 
 # The bundled models have 83 and 86; other processors may round some sums otherwise.
 LEAST_SHARES = {"en-de": 0.8, "de-en": 0.8}
