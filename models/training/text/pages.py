@@ -15,6 +15,7 @@ from cleaning import Pair
 from lexicon import Lexicon, stems
 from repository import Place
 from sentences import sentences
+from tokens import QUOTES
 
 _ENDINGS = (".md", ".html", ".xhtml", ".wml", ".mdx")
 _MARK = re.compile(r"[._-](de|en)(?=\.\w+$)")
@@ -33,7 +34,6 @@ _INLINE = (
     "strong|sub|sup|tt|u|var"
 )
 _TAG = re.compile(rf"</?(?:{_INLINE})\b[^<>]*>", re.IGNORECASE)  # others mark a pair as bad
-_QUOTES = {"en": ("“", "”"), "de": ("„", "“")}
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _LINK_TARGET = re.compile(r"^ *\[[^\]]+\]: .*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*_])", re.DOTALL)
@@ -46,7 +46,7 @@ def paragraphs(text: str, language: str, directives: bool = False) -> list[str]:
     text = _HIDDEN.sub("\n\n", text.replace("\r\n", "\n"))
     if directives:
         text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", "\n")
-    opening, closing = _QUOTES[language]
+    opening, closing = QUOTES[language]
     text = re.sub(r"<q>", opening, re.sub(r"</q>", closing, text, flags=re.IGNORECASE))
     text = _TAG.sub("", _BREAK.sub("\n\n", text))
     text = _LINK.sub(lambda link: "" if link[0].startswith("!") else link[1], text)

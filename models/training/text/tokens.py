@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 
-_QUOTES = {"en": ("“", "”"), "de": ("„", "“")}
+# The marks that open and close a quotation.
+QUOTES = {"en": ("“", "”"), "de": ("„", "“")}
 _NO_SPACE_BEFORE = re.compile(r" +(?=[,.;:!?)\]%”](?:[\s)\]”“]|$)|\.\.\.)")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[„]) +")
 _CONTRACTION = re.compile(
@@ -16,11 +17,11 @@ _PLURAL = re.compile(r"(?<=s) +(?=['\u2019](?: |$))")
 
 def joined(text: str, language: str) -> str:
     """Return the text as it is written; its straight quotation marks open and close in turn."""
-    marks = itertools.cycle(_QUOTES[language])
+    marks = itertools.cycle(QUOTES[language])
 
     def mark(match: re.Match[str]) -> str:
         found = next(marks)
-        return f" {found}" if found == _QUOTES[language][0] else f"{found} "
+        return f" {found}" if found == QUOTES[language][0] else f"{found} "
 
     text = _CONTRACTION.sub("", text)
     text = re.sub(r" *(?:\"|''|``) *", mark, text)
