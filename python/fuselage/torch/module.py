@@ -77,16 +77,19 @@ class Module(nn.Module):
         first = next(self.parameters(), None)
         device = torch.device("cpu") if first is None else first.device
         rows = Rows(self.structure, {n: self._padded(each, device) for n, each in inputs.items()})
-        leaves = {_name(key): tensor for key, tensor in self.named_parameters()}
-        evaluation = Evaluation(self.structure, rows, leaves, self._change)
+        evaluation = Evaluation(self.structure, rows, self.parameters_by_name(), self._change)
         evaluation.run(self._plans[names])
         return {name: self._output(evaluation, self.structure.outputs[name]) for name in names}
+
+    def parameters_by_name(self) -> dict[str, nn.Parameter]:
+        """Give the parameters by the graph's names."""
+        return {_name(key): parameter for key, parameter in self.named_parameters()}
 
     def weights(self) -> dict[str, np.ndarray]:
         """Give the parameters as float32 arrays, for Graph.compile() and Graph.save()."""
         return {
-            _name(key): tensor.detach().float().cpu().numpy()
-            for key, tensor in self.named_parameters()
+            name: tensor.detach().float().cpu().numpy()
+            for name, tensor in self.parameters_by_name().items()
         }
 
     # --- Parameters ---

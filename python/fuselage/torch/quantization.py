@@ -6,7 +6,7 @@ computed in float32 in the engine's order (fuselage/base/quantized.h, logarithmi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -21,7 +21,29 @@ from fuselage.torch.fitted_scales import (
 )
 from fuselage.torch.forms import Context, register_form
 
+if TYPE_CHECKING:
+    from fuselage.torch.module import Module
+
 _TOP_EXPONENT, _TOP_ROW_EXPONENT = 7, 6
+
+
+@torch.no_grad()
+def round_stored(module: Module) -> None:
+    """Round the matrices that a model stores in fewer bits to the numbers that it stores, in place.
+
+    These have a quantizer that is marked as `stored`; see fuselage/train/storage.py.
+    """
+    parameters, producers = module.parameters_by_name(), module.structure.producers
+    for node in module.structure.nodes:
+        if node.op != "quantize" or not node.attributes.get("stored", False):
+            continue
+        source = producers[node.operands[0]]
+        is_turned = source.op == "transpose"
+        if is_turned:
+            source = producers[source.operands[0]]
+        parameter = parameters[source.attributes["name"]]
+        vectors = parameter.mT if is_turned else parameter
+        vectors.copy_(_rounded(vectors.float().contiguous(), node.attributes, []))
 
 
 def _quantize(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
@@ -35,7 +57,8 @@ def _quantize(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
 class _StraightThrough(torch.autograd.Function):
     """The rounded numbers, exactly; gradients pass (Bengio et al. 2013, section 1).
 
-    Parameters stay in float, so the error of rounding a weight is kept for the updates that follow.
+    Parameters stay in float, so the error of rounding a weight is kept for the updates that follow,
+    unless round_stored() drops it.
     """
 
     @staticmethod
@@ -51,8 +74,8 @@ def _rounded(x: Tensor, settings: dict[str, Any], scales: list[Tensor]) -> Tenso
     """Give the nearest numbers that the vectors along the last dimension can represent.
 
     settings: attributes of the op `quantize`; and those that only quantizers of stored matrices
-        have (fuselage/train/storage.py): `fitted`, for a fitted scale of qint8, and `bits` of
-        qlog4.
+        have (fuselage/train/storage.py): `fitted`, for a fitted scale of qint8, `bits` of qlog4,
+        and `stored`, which is not read here.
     """
     to = settings["to"]
     if to in ("bf16", "f16"):

@@ -107,6 +107,9 @@ class Optimization:
     average: the factor of exponential averaging of the weights; 0: none.
     cooldown: the share of the updates, the last ones, in which the rate falls to 0 in a line.
     precision: fp32, or bf16 for products, with weights in fp32.
+    error_feedback: weights that model.precision rounds in the forward pass stay in fp32, so that
+        what is rounded off counts in the next update (Aji and Heafield 2020, section 3.4); false:
+        each update rounds the weights themselves.
     """
 
     seed: int = 1
@@ -123,6 +126,7 @@ class Optimization:
     label_smoothing: float = 0.1
     average: float = 0.999
     precision: str = "fp32"
+    error_feedback: bool = True
 
 
 @dataclass
@@ -246,6 +250,11 @@ def _check(config: Config, where: str) -> None:
             )
     if model.bits and not is_stored(model):
         raise Error(f"{where}: 'model.bits' is {model.bits}, but there is no 'model.precision'")
+    if not config.training.error_feedback and not is_stored(model):
+        raise Error(
+            f"{where}: 'training.error-feedback' is false, but there is no 'model.precision' to "
+            "round weights for; name one, or leave the key out"
+        )
     if config.training.precision not in ("fp32", "bf16"):
         raise Error(
             f"{where}: 'training.precision' is '{config.training.precision}', not fp32 or bf16"

@@ -41,13 +41,16 @@ class Optimizer:
             group["lr"] = learning_rate(self.update, self.settings)
         self.adam.step()
         self.adam.zero_grad(set_to_none=True)
+        return float(norm)
+
+    def average(self) -> None:
+        """Take the weights of the last update into their averages."""
         # A start far from the average would stay in it for long.
         keep = min(self.settings.average, self.update / (self.update + 10))
         with torch.no_grad():
             torch._foreach_lerp_(
                 list(self.averages.values()), list(self.parameters.values()), 1 - keep
             )
-        return float(norm)
 
     def state(self) -> dict[str, Tensor]:
         """Give the averages by name: of weights, of gradients and of their squares."""

@@ -22,7 +22,8 @@ from fuselage.train.config import Model
 
 Settings = dict[str, Any]
 
-# Quantizers by the names of `fuselage quantize`; `bits` and `fitted` are fuselage.torch's own.
+# Quantizers by the names of `fuselage quantize`; `bits`, `fitted` and `stored` are fuselage.torch's
+# own.
 _QUANTIZERS: dict[str, Settings] = {
     "int16": {"to": "qint16", "largest": 32767, "largest_sum": 262143},
     "int8": {"to": "qint8", "largest": 127},
@@ -132,6 +133,7 @@ def _with_quantizers(products: Structure, turned: set[str], model: Model) -> Str
         vectors = add("param", [], attributes, plain)
         if is_turned:
             vectors = add("transpose", [vectors], {}, {**plain, "dims": dims})
-        settings = _quantizer(model, name)
+        # Other quantizers are a product's, or the graph's own: they round what is stored in floats.
+        settings = {**_quantizer(model, name), "stored": True}
         nodes.append({**node, "op": "quantize", "operands": [vectors], "attributes": settings})
     return Structure({**products.parts, "nodes": nodes, "values": values})

@@ -18,6 +18,7 @@ from torch import Tensor
 from fuselage import Error
 from fuselage.structure import Structure
 from fuselage.torch import Module, Padded
+from fuselage.torch.quantization import round_stored
 from fuselage.train.batches import Batch, Texts, validation_batches
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
 from fuselage.train.config import Config, build_values
@@ -195,6 +196,9 @@ class Trainer:
                 "rate, or make the warm-up longer"
             )
         self.optimizer.step()
+        if not self.config.training.error_feedback:
+            round_stored(self.module)
+        self.optimizer.average()
         self.words += words
         return total, words
 

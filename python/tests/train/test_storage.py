@@ -12,6 +12,7 @@ from fuselage import Error, Scorer
 from fuselage.graph import Graph, load_model
 from fuselage.structure import Structure
 from fuselage.torch import Module
+from fuselage.torch.quantization import round_stored
 from fuselage.train.config import Model
 from fuselage.train.storage import store, stored_structure
 
@@ -89,6 +90,18 @@ def stored_model(
     return load_model(folder / "stored")[1], stored_structure(graph, vocabulary, model)
 
 
+def quantizers(structure: Structure) -> dict[str, tuple[int, bool]]:
+    """The value of the quantizer of each matrix, and whether it has the columns as rows."""
+    names = {n.results[0]: n.attributes["name"] for n in structure.nodes if n.op == "param"}
+    operands = {n.results[0]: n.operands[0] for n in structure.nodes if n.op == "transpose"}
+    found = {}
+    for node in structure.nodes:
+        read = node.operands[0] if node.op == "quantize" else -1
+        if operands.get(read, read) in names:
+            found[names[operands.get(read, read)]] = node.results[0], read in operands
+    return found
+
+
 @pytest.mark.parametrize("settings", STORED)
 def test_stored_matrices_have_the_numbers_of_the_engine(
     settings: dict[str, Any], tmp_path: Path
@@ -96,20 +109,44 @@ def test_stored_matrices_have_the_numbers_of_the_engine(
     graph = Graph.parse(GRAPH)
     weights = matrices(graph)
     numbers, structure = stored_model(graph, weights, Model(**settings), tmp_path)
-    # The quantizer of each matrix, as an output.
-    names = {n.results[0]: n.attributes["name"] for n in structure.nodes if n.op == "param"}
-    operands = {n.results[0]: n.operands[0] for n in structure.nodes if n.op == "transpose"}
-    outputs = [
-        (names[operands.get(n.operands[0], n.operands[0])], n.results[0])
-        for n in structure.nodes
-        if n.op == "quantize" and operands.get(n.operands[0], n.operands[0]) in names
-    ]
+    outputs = [(name, value) for name, (value, _) in quantizers(structure).items()]
     assert len(outputs) == (2 if "precision" not in settings else 5)
     found = Module(Structure({**structure.parts, "outputs": outputs}), weights)({})
     for name, rows in found.items():
         assert isinstance(rows, torch.Tensor)
         assert np.array_equal(rows.detach().numpy(), numbers[name]), name
         assert not np.array_equal(numbers[name], weights[name])
+
+
+@pytest.mark.parametrize(
+    "settings", [*STORED, {"precision": "int8", "precision_of": {"decoder_square": "fp32"}}]
+)
+def test_rounded_parameters_have_the_numbers_of_the_engine(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    graph = Graph.parse(GRAPH)
+    weights = matrices(graph)
+    numbers, structure = stored_model(graph, weights, Model(**settings), tmp_path)
+    is_turned = {name: turned for name, (_, turned) in quantizers(structure).items()}
+    module = Module(structure, weights)
+    round_stored(module)
+    for name, rounded in module.weights().items():
+        expected = numbers[name].T if is_turned.get(name, False) else numbers[name]
+        assert np.array_equal(rounded, expected.reshape(rounded.shape)), name
+    changed = [n for n, w in module.weights().items() if not np.array_equal(w, weights[n])]
+    assert len(changed) == (2 if "precision" not in settings else 5 - ("fp32" in str(settings)))
+
+
+def test_a_quantizer_of_the_graph_itself_rounds_no_parameter() -> None:
+    graph = Graph.parse(
+        'fuselage.graph 1\ngraph "g"\n%w = param() {name = "w", dims = [5, 7]}\n'
+        "%q = quantize(%w) {largest = 7}\n%y = dequantize(%q)\nreturn y = %y\n"
+    )
+    w = np.random.default_rng(2).standard_normal((5, 7)).astype(np.float32)
+    module = Module(graph, {"w": w})
+    assert not np.array_equal(module({})["y"].detach().numpy().reshape(w.shape), w)
+    round_stored(module)
+    assert np.array_equal(module.weights()["w"], w)
 
 
 @pytest.mark.parametrize("settings", [STORED[i] for i in (0, 2, 4, 8)])

@@ -8,20 +8,24 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import fuselage
 import numpy as np
 import pytest
 import yaml
 from fuselage import Error
-from fuselage.graph import Graph
+from fuselage.commands import quantize
+from fuselage.graph import Graph, load_model
 from fuselage.structure import Structure
 from fuselage.train.batches import Texts, make_batch
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
-from fuselage.train.config import Augmentation, Optimization, Text, read_config
+from fuselage.train.config import Augmentation, Config, Optimization, Text, read_config
 from fuselage.train.optimizer import learning_rate
 from fuselage.train.prepare import prepare
+from fuselage.train.storage import store
 from fuselage.train.text import other_forms, read_pairs
+from fuselage.train.trainer import Trainer
 
 CONFIG = {
     "model": {
@@ -234,6 +238,64 @@ def test_a_training_in_fewer_bits_has_the_loss_of_the_model_that_is_stored(
     assert abs(float(row["valid_loss"]) - loss) < 0.05 * abs(of_floats - loss)
 
 
+def few_bits(folder: Path, name: str, **training: Any) -> tuple[Config, Path]:
+    """A prepared training whose matrices are stored in few bits, of a number of updates."""
+    values = copy.deepcopy(CONFIG)
+    values["model"] |= {
+        "precision": "int4-linear",
+        "bits": 2,
+        "precision-of": {"Wemb": "int8"},
+    }
+    values["training"] |= training
+    values["validation"] = {"every": 100, "lines": 5}
+    path = folder / f"{name}.yml"
+    path.write_text(yaml.safe_dump(values))
+    config = read_config(path)
+    prepare(config, folder / name)
+    return config, folder / name
+
+
+def test_without_error_feedback_an_update_leaves_the_stored_numbers(
+    folder: Path, tmp_path: Path
+) -> None:
+    modules = []
+    for error_feedback in (True, False):
+        name = f"feedback-{error_feedback}"
+        training = {"updates": 1, "average": 0.0, "error-feedback": error_feedback}
+        config, output = few_bits(folder, name, **training)
+        trainer = Trainer(output)
+        trainer.run()
+        modules.append(trainer.module)
+        # The average, which is the model, is of the rounded parameters.
+        for key, weight in trainer.averaged_weights().items():
+            assert np.array_equal(weight, trainer.module.weights()[key])
+    with_feedback, without = (module.weights() for module in modules)
+    # The engine rounds what the same update without rounding has made.
+    graph = Graph.parse((output / "graph.ir").read_text(encoding="utf-8"))
+    graph.save(tmp_path / "floats", with_feedback, [output / "vocab.spm"] * 2)
+    store(tmp_path / "floats", tmp_path / "stored", config.model)
+    quantize(tmp_path / "stored", tmp_path / "numbers", precision_of="*=fp32", no_probes=True)
+    _, numbers, _ = load_model(tmp_path / "numbers")
+    rounded = [n for n, w in with_feedback.items() if not np.array_equal(w, numbers[n])]
+    assert "Wemb" in rounded and len(rounded) > 5
+    for key, weight in without.items():
+        assert np.array_equal(weight, numbers[key]), key
+
+
+def test_a_training_without_error_feedback_that_was_stopped_has_the_bytes_of_one_that_was_not(
+    folder: Path,
+) -> None:
+    training = {"updates": 6, "error-feedback": False}
+    _, whole = few_bits(folder, "whole-few", **training)
+    _, pieces = few_bits(folder, "pieces-few", **training)
+    Trainer(whole).run()
+    for update in range(1, 7):
+        Trainer(pieces).run(0)
+        assert load_checkpoint(pieces / "checkpoint")[1]["update"] == update
+    for file in (whole / "checkpoint").iterdir():
+        assert file.read_bytes() == (pieces / "checkpoint" / file.name).read_bytes()
+
+
 def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
     import torch
 
@@ -287,6 +349,11 @@ def test_a_small_checkpoint_has_5_bytes_a_parameter_and_nearly_the_same_numbers(
         ({"training": {"updates": 0}}, "'training.updates' is 0, expected at least 1"),
         ({"training": {"precision": "fp8"}}, "'training.precision' is 'fp8', not fp32 or bf16"),
         ({"model": {"bits": 3}}, "'model.bits' is 3, but there is no 'model.precision'"),
+        (
+            {"training": {"error-feedback": False}},
+            "'training.error-feedback' is false, but there is no 'model.precision'",
+        ),
+        ({"training": {"error-feedback": 0}}, "'training.error-feedback' must be bool, not 0"),
         ({"model": {"precision-of": {"E": 8}}}, "'model.precision-of' has 'E': 8, not two strings"),
         ({"data": {"train": []}}, "'data.train' names no text"),
         ({"data": {"replace": ["a"]}}, r"'data.replace' must be a mapping, not \['a'\]"),
