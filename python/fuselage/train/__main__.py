@@ -44,6 +44,10 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--output", help="folder of the training (~/fuselage-training/NAME)")
     parser.add_argument("--data", help="folder of the texts (that of the configuration)")
+    parser.add_argument("--finetune", metavar="MODEL", help="start from a model: model.finetune")
+    parser.add_argument(
+        "--precision", help="what matrices are stored for, such as int4: model.precision"
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, help="threads of PyTorch on a CPU")
     parser.add_argument("--time", type=_duration, help="stop in time with a checkpoint: 8m")
@@ -54,6 +58,8 @@ def _arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if given.config is None and given.output is None and not given.defaults:
         parser.error("name a configuration, or a prepared folder by --output")
+    if given.config is None and _model_values(given):
+        parser.error("--finetune and --precision change a configuration; name it too")
     return given
 
 
@@ -65,7 +71,7 @@ def _train(given: argparse.Namespace) -> None:
         from fuselage.train.engine import Engine
         from fuselage.train.prepare import prepare
 
-        config = read_config(given.config, given.data)
+        config = read_config(given.config, given.data, _model_values(given))
         prepare(config, folder)
         models = Engine(config, folder)
     if given.pack:
@@ -80,6 +86,17 @@ def _train(given: argparse.Namespace) -> None:
         models.save(trainer.averaged_weights(), given.export)
         return
     trainer.run(given.time)
+
+
+def _model_values(given: argparse.Namespace) -> dict[str, str]:
+    """Give the values of the section `model` that the command line has in place of the file's."""
+    values = {}
+    if given.finetune is not None:
+        # The same from any folder, since a training goes on with the model that it began with.
+        values["finetune"] = str(Path(given.finetune).absolute())
+    if given.precision is not None:
+        values["precision"] = given.precision
+    return values
 
 
 def _show_defaults() -> None:

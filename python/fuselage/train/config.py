@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 import typing
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -153,16 +154,20 @@ class Config:
     save_every: int = 500
 
 
-def read_config(path: str | Path, data: str | Path | None = None) -> Config:
+def read_config(
+    path: str | Path, data: str | Path | None = None, model: Mapping[str, Any] | None = None
+) -> Config:
     """Read a YAML file; paths in it are relative to its folder, those of texts to `data` if given.
 
+    model: values in place of the file's, by the names of Model's fields; paths in them stay.
     Raises Error naming the file and the key for an unknown key or a value of another type, and for
     a file that does not exist.
     """
     path = Path(path)
     config = build_values(Config, read_yaml(path), str(path))
     _resolve(config, path.parent, Path(data) if data else path.parent)
-    _check(config, str(path))
+    config.model = replace(config.model, **(model or {}))
+    _check(config, f"{path} with the command line" if model else str(path))
     return config
 
 
@@ -248,6 +253,9 @@ def _check(config: Config, where: str) -> None:
             raise Error(
                 f"{where}: 'model.precision-of' has {pattern!r}: {precision!r}, not two strings"
             )
+        _check_precision("model.precision-of", precision, where)
+    if model.precision:
+        _check_precision("model.precision", model.precision, where)
     if model.bits and not is_stored(model):
         raise Error(f"{where}: 'model.bits' is {model.bits}, but there is no 'model.precision'")
     if not config.training.error_feedback and not is_stored(model):
@@ -272,6 +280,16 @@ def _check(config: Config, where: str) -> None:
         raise Error(
             f"{where}: 'training.cooldown' is {config.training.cooldown}, not a share of 0 to 1"
         )
+
+
+def _check_precision(key: str, precision: str, where: str) -> None:
+    # Not at the top: a piece of a training lacks the engine, which this module needs.
+    from fuselage.train.storage import PRECISIONS
+
+    if precision not in PRECISIONS:
+        near = difflib.get_close_matches(precision, PRECISIONS, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"it can be {', '.join(PRECISIONS)}"
+        raise Error(f"{where}: '{key}' is '{precision}', which is no precision of matrices; {hint}")
 
 
 def _check_replacement(pattern: Any, replacement: Any, where: str) -> None:

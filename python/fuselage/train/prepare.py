@@ -29,6 +29,12 @@ def prepare(config: Config, folder: Path) -> None:
 
     Raises Error for texts and settings that do not fit, and for a folder of another model or text.
     """
+    start = config.model.finetune
+    if start and not Path(start).exists():
+        raise Error(
+            f"there is no model '{start}', which the training starts with (model.finetune); name "
+            "a model directory"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     _claim(config, folder)
     if config.model.finetune:

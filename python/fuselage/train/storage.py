@@ -35,6 +35,7 @@ _QUANTIZERS: dict[str, Settings] = {
     "int4-linear": {"to": "qint8", "largest": 7, "bits": 4, "fitted": True},
     "bf16": {"to": "bf16"},
 }
+PRECISIONS = ("fp32", *_QUANTIZERS)
 _DEFAULTS: Settings = {
     "largest": 127,
     "largest_sum": 0,

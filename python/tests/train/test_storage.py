@@ -14,7 +14,7 @@ from fuselage.structure import Structure
 from fuselage.torch import Module
 from fuselage.torch.quantization import round_stored
 from fuselage.train.config import Model
-from fuselage.train.storage import store, stored_structure
+from fuselage.train.storage import PRECISIONS, store, stored_structure
 
 STORED: list[dict[str, Any]] = [
     {"precision": "int4-linear"},
@@ -172,6 +172,15 @@ def test_a_stored_model_gives_the_modules_scores(settings: dict[str, Any], tmp_p
     logits.square().sum().backward()
     gradients = {name: p.grad for name, p in module.named_parameters() if name != "encoder_wide"}
     assert all(g is not None and torch.isfinite(g).all() and g.any() for g in gradients.values())
+
+
+@pytest.mark.parametrize("precision", PRECISIONS[1:])
+def test_each_precision_that_a_configuration_may_name_is_one_of_the_engine(
+    precision: str, tmp_path: Path
+) -> None:
+    graph = Graph.parse(GRAPH)
+    numbers, _ = stored_model(graph, matrices(graph), Model(precision=precision), tmp_path)
+    assert numbers.keys() == Structure.of(graph).parameters.keys()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@ from __future__ import annotations
 import copy
 import csv
 import gzip
+import json
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ from fuselage import Error
 from fuselage.commands import quantize
 from fuselage.graph import Graph, load_model
 from fuselage.structure import Structure
+from fuselage.train.__main__ import main
 from fuselage.train.batches import Texts, make_batch
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
 from fuselage.train.config import Augmentation, Config, Optimization, Text, read_config
+from fuselage.train.engine import Engine
 from fuselage.train.optimizer import learning_rate
 from fuselage.train.prepare import prepare
 from fuselage.train.storage import store
@@ -296,6 +300,84 @@ def test_a_training_without_error_feedback_that_was_stopped_has_the_bytes_of_one
         assert file.read_bytes() == (pieces / "checkpoint" / file.name).read_bytes()
 
 
+@pytest.fixture
+def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The command in this process, in a current folder; gives its exit status."""
+
+    def run(folder: Path, *arguments: str) -> int:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["fuselage.train", *arguments])
+        return main()
+
+    return run
+
+
+def test_the_command_line_names_the_model_to_start_from_and_its_precision(
+    folder: Path,
+    tmp_path: Path,
+    run_here: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begun = read_config(folder / "config.yml")
+    prepare(begun, folder / "begun")
+    Trainer(folder / "begun", models=Engine(begun, folder / "begun")).run(0)
+    values = copy.deepcopy(CONFIG)
+    values["model"] |= {"finetune": "none", "precision": "int4", "precision-of": {"Wemb": "int16"}}
+    (tmp_path / "other.yml").write_text(yaml.safe_dump(values))
+    output = folder / "further"
+    further = [str(tmp_path / "other.yml"), "--data", str(folder), "--output", str(output)]
+    further += ["--time", "0.01s", "--precision", "int8", "--finetune"]
+    # A path is relative to the current folder, not to that of the configuration.
+    assert run_here(folder, *further, "begun/last") == 0
+    model = json.loads((output / "config.json").read_text(encoding="utf-8"))["model"]
+    assert model["finetune"] == str(folder / "begun" / "last")
+    assert model["precision"] == "int8" and model["precision-of"] == {"Wemb": "int16"}
+    structure = Structure(json.loads((output / "structure.json").read_text(encoding="utf-8")))
+    largest = {n.attributes["largest"] for n in structure.nodes if n.attributes.get("stored")}
+    assert largest == {127, 32767}
+    _, weights, _ = load_model(folder / "begun" / "last")
+    with np.load(output / "initial.npz") as initial:
+        assert all(np.array_equal(initial[name], weights[name]) for name in weights)
+    # From another folder the same model goes on.
+    assert run_here(tmp_path, *further, str(folder / "begun" / "last")) == 0
+    assert "Going on from update 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--precision", "int4-liner"],
+            "config.yml with the command line: 'model.precision' is 'int4-liner', which is no "
+            "precision of matrices; did you mean 'int4-linear'?",
+        ),
+        (["--finetune", "none"], "none', which the training starts with (model.finetune); name a"),
+    ],
+)
+def test_a_model_or_a_precision_that_there_is_not_leaves_no_folder(
+    folder: Path,
+    arguments: list[str],
+    message: str,
+    run_here: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_here(folder, "config.yml", "--output", "wrong", *arguments) == 1
+    assert message in capsys.readouterr().err
+    assert not (folder / "wrong").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--precision", "int8"], ["--finetune", "begun/last"]])
+def test_a_model_of_the_command_line_needs_a_configuration(
+    folder: Path,
+    arguments: list[str],
+    run_here: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run_here(folder, "--output", ".", *arguments)
+    assert "--finetune and --precision change a configuration" in capsys.readouterr().err
+
+
 def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
     import torch
 
@@ -349,6 +431,11 @@ def test_a_small_checkpoint_has_5_bytes_a_parameter_and_nearly_the_same_numbers(
         ({"training": {"updates": 0}}, "'training.updates' is 0, expected at least 1"),
         ({"training": {"precision": "fp8"}}, "'training.precision' is 'fp8', not fp32 or bf16"),
         ({"model": {"bits": 3}}, "'model.bits' is 3, but there is no 'model.precision'"),
+        ({"model": {"precision": "int9"}}, "'model.precision' is 'int9', which .* you mean 'int8'"),
+        (
+            {"model": {"precision-of": {"E": "8"}}},
+            "'model.precision-of' is '8', which .* it can be",
+        ),
         (
             {"training": {"error-feedback": False}},
             "'training.error-feedback' is false, but there is no 'model.precision'",
