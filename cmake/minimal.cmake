@@ -16,12 +16,14 @@ if(EMSCRIPTEN)
   set(base_left_out numbers/from_chars.cpp)
   set(base_system wasm/base/*.cpp)
   set(backends_system)
+  set(models_system)
   set(text_system wasm/text/*.cpp)
 else()
   set(base_left_out classic_locale.cpp files/open_file.cpp)
   set(base_system wasm/base/archive.cpp wasm/base/compression_formats.cpp windows/base/*.cpp)
   set(backends_left_out cpu/weights/weight_cache*.cpp)
   set(backends_system windows/backends/*.cpp)
+  set(models_system windows/models/*.cpp)
   set(text_system windows/text/*.cpp)
 endif()
 
@@ -37,7 +39,7 @@ fuselage_layer(passes COLD PUBLIC fuselage_ops)
 fuselage_layer(backends ALONE "cpu/simd/" WITH wasm/backends/*.cpp ${backends_system}
                EXCEPT all_backends.cpp compare_with_reference.cpp cuda/*.cpp reference/*.cpp ${backends_left_out}
                PUBLIC fuselage_passes PRIVATE hwy)
-fuselage_layer(models COLD WITH wasm/models/*.cpp
+fuselage_layer(models COLD WITH wasm/models/*.cpp ${models_system}
                EXCEPT bundled_model.cpp huggingface/*.cpp ctranslate2/*.cpp formats/npz*.cpp
                       directory/directory_writer.cpp
                PUBLIC fuselage_ops PRIVATE yaml_cpp)
