@@ -19,8 +19,8 @@ set(options "-D_FILE_OFFSET_BITS=64 -D_WIN32_WINNT=0x0A00 -femulated-tls")
 set(CMAKE_C_FLAGS_INIT "${options} ${system}")
 set(CMAKE_CXX_FLAGS_INIT
     "${options} -nostdinc++ -isystem ${gcc}/include/c++ -isystem ${gcc}/include/c++/${triple} ${system}")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${gcc} -static -Wl,--stack,8388608")
-set(CMAKE_CXX_STANDARD_LIBRARIES_INIT "-lpthread")
+# By -pthread the library of threads follows that of g++, which needs it.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${gcc} -static -pthread -Wl,--stack,8388608")
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
