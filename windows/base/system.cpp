@@ -1,6 +1,5 @@
-// What Windows tells of processors, of the stack and memory of a program, and of its file.
+// What Windows tells of the stack and memory of a program, and of its file.
 #include "base/machine/build_id.h"
-#include "base/machine/cores.h"
 #include "base/machine/library_path.h"
 #include "base/machine/process_memory.h"
 #include "fuselage/base/error.h"
@@ -11,27 +10,11 @@
 #include <fmt/format.h>
 #include <psapi.h>
 
-#include <algorithm>
-
 namespace fuselage {
 
 std::string build_id_of(const void*) { return {}; }
 
 std::string libc_version() { return {}; }
-
-std::vector<int> allowed_cpus() {
-  DWORD_PTR allowed = 0, all = 0;
-  std::vector<int> cpus;
-  if (::GetProcessAffinityMask(::GetCurrentProcess(), &allowed, &all) != 0)
-    for (int cpu = 0; cpu < static_cast<int>(8 * sizeof allowed); ++cpu)
-      if ((allowed >> cpu & 1) != 0) cpus.push_back(cpu);
-  if (cpus.empty()) cpus.push_back(0);
-  return cpus;
-}
-
-std::size_t useful_threads() { return allowed_cpus().size(); }
-
-bool has_threads() { return true; }
 
 std::filesystem::path library_path() {
   HMODULE module = nullptr;
