@@ -37,17 +37,19 @@ if [[ -z ${FUSELAGE_LIBRARY:-} ]]; then
   build_preset release fuselage
 fi
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+export WINEPREFIX=$work/wine WINEDEBUG=-all
+# Wine's server, which starts at the first program, writes files until it ends.
+trap '/usr/lib/wine/wineserver64 --wait || true; rm -rf "$work"' EXIT
 step "Building the program for this machine" cc -O1 -Iinclude windows/program/translate.c -o "$work/translate" \
   "$library/libfuselage.so" -Wl,-rpath,"$(realpath "$library")"
-export WINEPREFIX=$work/wine WINEDEBUG=-all
 failures=0
 for precision in int8 int16 int4 int4-log; do
   head -n 5 tests/data/directory-2026-11/input.en >"$work/input"
   "$work/translate" models/en-de "$precision" <"$work/input" >"$work/native"
-  /usr/lib/wine/wine64 "$build/translate.exe" models/en-de "$precision" <"$work/input" >"$work/windows" ||
-    failures=$((failures + 1))
-  cmp "$work/native" "$work/windows" >&2 || failures=$((failures + 1))
+  {
+    /usr/lib/wine/wine64 "$build/translate.exe" models/en-de "$precision" <"$work/input" >"$work/windows" &&
+      cmp "$work/native" "$work/windows" >&2
+  } || failures=$((failures + 1))
 done
 say "$failures of 4 precisions differ on Windows, in n-best lists of $(wc -l <"$work/native") hypotheses"
 exit "$((failures > 0))"
