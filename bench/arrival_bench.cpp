@@ -90,19 +90,13 @@ std::string line_of(const Translator& translator, const std::vector<std::string>
   return joined;
 }
 
-double quantile(std::vector<double>& sorted, double part) {
-  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
-}
-
 /// The latencies of lines with one policy.
 struct Latencies {
   const char* name;
   Refill refill;
   std::vector<double> without = {}, with = {};  ///< long lines among them
 
-  void print() {
-    std::ranges::sort(without);
-    std::ranges::sort(with);
+  void print() const {
     fmt::print("{}\n", name);
     for (const double part : {0.5, 0.95, 0.99})
       fmt::print("{:3.0f} %: {:8.1f} ms, with long lines {:8.1f} ms, {:.3f}\n", 100 * part,

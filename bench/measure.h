@@ -17,6 +17,9 @@ double measured_peak();
 
 double median(std::vector<double> values);
 
+/// The value below which a part of them lies, 0 to 1.
+double quantile(std::vector<double> values, double part);
+
 /// Bounds of the median of `values` with 95 % confidence, by bootstrap.
 std::pair<double, double> median_bounds(const std::vector<double>& values);
 

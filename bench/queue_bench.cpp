@@ -36,11 +36,6 @@ struct Outcome {
   double occupancy = 0;  ///< sentences in a step over places; 0: not known
 };
 
-double quantile(std::vector<double> numbers, double part) {
-  std::ranges::sort(numbers);
-  return numbers[static_cast<std::size_t>(part * static_cast<double>(numbers.size() - 1))];
-}
-
 Outcome by_batches(const Translator& translator, const std::vector<std::string>& lines) {
   Outcome outcome;
   std::vector<double> arrived;
