@@ -4,22 +4,14 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
+import {check, tellPassed} from './checks.mjs';
+
 const [folder] = process.argv.slice(2);
 const {BatchTranslator, CancelledError, LatencyOptimisedTranslator, SupersededError, TranslatorBacking} =
   await import(pathToFileURL(path.resolve(folder, 'bergamot/translator.js')));
 
 const pair = {from: 'en', to: 'de'};
 const silent = {onerror: () => {}};
-let checks = 0;
-const check = async (title, test) => {
-  try {
-    await test();
-    ++checks;
-  } catch (error) {
-    console.error(`FAILED: ${title}: ${error.message}`);
-    process.exitCode = 1;
-  }
-};
 
 const batch = new BatchTranslator({batchSize: 2, cacheSize: 10});
 await check('a text of several sentences', async () => {
@@ -93,4 +85,4 @@ const damaged = new TranslatorBacking({});
 await check('a file with another digest', () =>
   assert.rejects(damaged.fetch(damaged.registryUrl, '0'.repeat(64)), /is not the file whose SHA-256/));
 
-console.log(`bergamot's interface: ${checks} checks passed`);
+tellPassed("bergamot's interface");

@@ -4,6 +4,8 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
+import {check, tellPassed} from './checks.mjs';
+
 const [folder, model] = process.argv.slice(2);
 const module = file => import(pathToFileURL(path.resolve(folder, file)));
 const {Engine} = await module('engine.js');
@@ -12,17 +14,6 @@ const {readModel} = await module('model_files.js');
 const files = await readModel(name => readFile(path.join(model, name)));
 const lines = ['Tom is here.', 'I am tired.', 'Where is the station?'];
 const bestOf = engine => engine.translate(lines).map(([{text}]) => text);
-
-let checks = 0;
-const check = async (title, test) => {
-  try {
-    await test();
-    ++checks;
-  } catch (error) {
-    console.error(`FAILED: ${title}: ${error.message}`);
-    process.exitCode = 1;
-  }
-};
 
 await check('numbers that are none', async () => {
   for (const threads of [0, -1, 1.5, '2']) await assert.rejects(Library.load(threads), /threads must be 1 or more/);
@@ -48,4 +39,4 @@ await check('an error, and a translation after it', async () => {
   assert.equal(bestOf(new Engine(library, files))[0], 'Tom ist hier.');
 });
 // The last library is not closed: its threads do not keep the program from ending.
-console.log(`threads: ${checks} checks passed`);
+tellPassed('threads');
