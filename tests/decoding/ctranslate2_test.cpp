@@ -12,6 +12,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
+#include "fuselage/decoding/translator.h"
 #include "fuselage/models/load_model.h"
 #include "tests/decoding/marian_output.h"
 #include "tests/decoding/support.h"
@@ -140,6 +141,18 @@ TEST_P(Ctranslate2Conformance, Scores) {
     for (std::size_t w = 0; w < numbers.size(); ++w)
       EXPECT_NEAR(results[i].word_scores[w], numbers[w], kTolerance) << "line " << i + 1;
   }
+}
+
+TEST(Ctranslate2Directory, TranslatesTextByItsOwnVocabularies) {
+  const std::string folder = support::conformance_case("ct2-aren");
+  const Translator translator(folder, {.beam_size = 1});
+  const auto expected = lines_of(read_file(folder + "/expected.greedy.txt"));
+  std::size_t i = 0;
+  for (const std::string& line : lines_of(read_file(folder + "/input.txt"))) {
+    EXPECT_EQ(translator.translate(line).text(), fields_of(expected.at(i))[1]) << "line " << i + 1;
+    ++i;
+  }
+  EXPECT_EQ(i, expected.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Ctranslate2Conformance, ::testing::Values("cpu", "reference"),

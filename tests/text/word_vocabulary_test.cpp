@@ -226,6 +226,22 @@ TEST(WordVocabulary, ListsWithoutTheUnknownSymbolHaveItBehindTheLastWord) {
   }
 }
 
+TEST(WordVocabulary, StatedSymbolsMayBeMissingInListsToo) {
+  const VocabularyOptions options = {.end = "<stop>", .unknown = "<other>"};
+  const auto parsed = [&](const std::string& bytes, std::string_view extension) {
+    return parse_word_vocabulary(bytes, extension, "v.yml", options);
+  };
+  for (const auto& [bytes, extension] :
+       {std::pair("a\n<stop>\nb\n", "txt"), std::pair(R"(["a", "<stop>", "b"])", "json")}) {
+    const auto vocabulary = parsed(bytes, extension);
+    EXPECT_EQ(vocabulary->end_id(), 1);
+    EXPECT_EQ(vocabulary->unknown_id(), 3);
+    EXPECT_EQ(vocabulary->size(), 4);
+  }
+  EXPECT_THROW(parsed("a: 0\n<stop>: 1\n", "yml"), Error);
+  EXPECT_THROW(parsed("a\nb\n", "txt"), Error);
+}
+
 TEST(WordVocabulary, FaultsInListsNameTheEntry) {
   EXPECT_THAT(error_of(R"(["</s>", 1])", "json"), HasSubstr("entry 1 of the list is '1'"));
   EXPECT_THAT(error_of(R"(["</s>", null])", "json"), HasSubstr("entry 1 of the list is 'null'"));

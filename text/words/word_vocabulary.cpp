@@ -138,8 +138,9 @@ class WordVocabulary : public Vocabulary {
       const auto stated = [](const std::string& symbol, std::string_view usual) {
         return symbol.empty() ? usual : std::string_view(symbol);
       };
+      const std::string_view unknown = stated(options.unknown, kUnknown);
       end_id_ = required(stated(options.end, kEnd), "end symbol", name);
-      unknown_id_ = required(stated(options.unknown, kUnknown), "unknown symbol", name);
+      unknown_id_ = is_mapping ? required(unknown, "unknown symbol", name) : last_word(unknown);
       return;
     }
     const bool has_go = word(0) == "<EOS>" && word(1) == "<GO>";
