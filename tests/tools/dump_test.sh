@@ -54,6 +54,9 @@ else
 fi
 PATH=/nonexistent "$fuselage" dump directory --format svg >out 2>err && fail "a picture without graphviz"
 grep -q 'package graphviz' err || fail "the message on graphviz: $(cat err)"
+echo before >picture.svg
+PATH=/nonexistent "$fuselage" dump directory --format svg -o picture.svg 2>err && fail "a picture without graphviz"
+[[ $(<picture.svg) == before ]] || fail "an error emptied the output"
 refuses "there is no stage 'simplifi'; did you mean 'simplify" dump directory --stage simplifi
 refuses "exclude each other" dump directory --summary --stage raw
 refuses "--diff compares two stages, not 1" dump directory --diff raw

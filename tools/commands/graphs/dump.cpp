@@ -225,16 +225,15 @@ class Dump {
     return report_;
   }
 
-  void write(const std::string& path, OutputFile& output) {
-    if (!o_.diff.empty()) return output.write(diff());
-    if (!o_.explain.empty()) return output.write(explanation());
+  std::string text(const std::string& path) {
+    if (!o_.diff.empty()) return diff();
+    if (!o_.explain.empty()) return explanation();
     report(path);
-    if (o_.format == "html") return output.write(print_page(report_));
-    if (o_.format == "json") return output.write(print_json(report_));
-    if (o_.time_passes) return output.write(print_pass_times(history()));
-    if (o_.summary) return output.write(print_summary(*report_.summary));
-    if (o_.draws()) return draw(output);
-    print(output);
+    if (o_.format == "html") return print_page(report_);
+    if (o_.format == "json") return print_json(report_);
+    if (o_.time_passes) return print_pass_times(history());
+    if (o_.summary) return print_summary(*report_.summary);
+    return o_.draws() ? picture() : print();
   }
 
  private:
@@ -305,35 +304,39 @@ class Dump {
     return measure(programs, *report_.backend->compile(graph, model_.weights, {}), workload);
   }
 
-  void draw(OutputFile& output) const {
+  std::string picture() const {
     if (o_.format == "svg" && report_.stages.size() > 1)
       throw Error(fmt::format("'{}' fits {} stages, and svg shows one; name one", o_.stage,
                               report_.stages.size()));
+    std::string result;
     for (const std::size_t number : report_.stages) {
       const Stage& shown = stage(number);
       const Part choice = part(shown);
       // A stage before "planned" has one picture, with a frame for each binding time.
       const std::string dot = print_stage_dot(report_, shown, choice);
-      output.write(o_.format == "svg" ? render_svg(dot) : dot);
+      result += o_.format == "svg" ? render_svg(dot) : dot;
     }
+    return result;
   }
 
-  void print(OutputFile& output) const {
+  std::string print() const {
+    std::string result;
     // Before the stage "planned", print the records of all passes; before another, its pass's only.
     const bool all = report_.stages.size() == 1 && stage(report_.stages[0]).planned;
     if (all)
       for (const Stage& each : history().stages)
-        if (each.is_pass()) output.write(print_record(each.record));
+        if (each.is_pass()) result += print_record(each.record);
     if (report_.profile)
-      output.write(fmt::format("# measured: {:.1f} ms in {} batches and {} steps\n",
-                               1e3 * measured_seconds(*report_.profile), report_.profile->batches,
-                               report_.profile->steps));
+      result += fmt::format("# measured: {:.1f} ms in {} batches and {} steps\n",
+                            1e3 * measured_seconds(*report_.profile), report_.profile->batches,
+                            report_.profile->steps);
     for (const std::size_t number : report_.stages) {
       const Stage& shown = stage(number);
-      if (!all) output.write(fmt::format("# stage {}\n", shown.name));
-      if (!all && shown.is_pass()) output.write(print_record(shown.record));
-      output.write(print_stage(report_, shown, part(shown)));
+      if (!all) result += fmt::format("# stage {}\n", shown.name);
+      if (!all && shown.is_pass()) result += print_record(shown.record);
+      result += print_stage(report_, shown, part(shown));
     }
+    return result;
   }
 
   const DumpOptions& o_;
@@ -403,8 +406,10 @@ int DumpCommand::run() {
   o_.finish();
   NamedModel loaded = load_shown_model(o_, decided_by(options()));
   Dump dump(o_, std::move(loaded.model));
+  // An error leaves a file as it was.
+  const std::string text = dump.text(loaded.path);
   OutputFile output(o_.output, inputs_of(o_, std::move(loaded.files)));
-  dump.write(loaded.path, output);
+  output.write(text);
   output.close();
   return 0;
 }
@@ -435,14 +440,15 @@ int DumpCommand::compare() {
   std::vector<std::string> inputs = inputs_of(o_, std::move(left.files));
   for (std::string& path : inputs_of(other, std::move(right.files)))
     inputs.push_back(std::move(path));
-  OutputFile output(o_.output, inputs);
   const Comparison comparison{.left = left_dump.report(left.path),
                               .right = right_dump.report(right.path),
                               .left_title = left.path,
                               .right_title = fmt::format("{} ({})", right.path, text)};
-  output.write(o_.summary            ? print_comparison(comparison)
-               : o_.format == "json" ? print_comparison_json(comparison)
-                                     : print_comparison_page(comparison));
+  const std::string compared = o_.summary            ? print_comparison(comparison)
+                               : o_.format == "json" ? print_comparison_json(comparison)
+                                                     : print_comparison_page(comparison);
+  OutputFile output(o_.output, inputs);
+  output.write(compared);
   output.close();
   return 0;
 }
