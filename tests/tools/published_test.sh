@@ -35,6 +35,12 @@ works translate -m firefox -i text
 same out expected "a directory of Firefox"
 [[ ! -s err ]] || fail "notes on a directory of Firefox: $(cat err)"
 rm firefox/config.yml
+mkdir several
+cp "$model" several/model.npz
+cp "$spm" "$data/vocab.yml" several
+refuses "several brings no vocabularies" translate -m several -i text
+grep -q "do not tell source and target apart, so none is used: 'vocab.spm', 'vocab.yml'" err ||
+  fail "no note on two vocabularies: $(cat err)"
 works translate -m firefox -b 1 --max-length-factor 2 -i text
 same out expected "a directory without a configuration"
 works convert -m firefox -o converted

@@ -28,14 +28,16 @@ std::vector<std::string> backend_names() {
 }
 
 /// Throws Error with advice on how to give vocabularies, by options or, for a Marian model, by its
-/// decoder configuration.
-[[noreturn]] void refuse_without_vocabularies(const std::vector<std::string>& models) {
+/// decoder configuration; and with the notes from loading, which may tell why there are none.
+[[noreturn]] void refuse_without_vocabularies(const std::vector<std::string>& models,
+                                              const std::vector<std::string>& notes) {
   std::string advice;
   for (const std::string& path : models) {
     std::error_code error;
     if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
       advice = fmt::format(", or its configuration with -c {}", config);
   }
+  if (!notes.empty()) advice += fmt::format(" ({})", fmt::join(notes, "; "));
   throw Error(fmt::format(
       "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
       "sides share one{}",
@@ -380,7 +382,7 @@ Model ModelCommandOptions::load(Options& options) {
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
-    refuse_without_vocabularies(models.paths);
+    refuse_without_vocabularies(models.paths, loaded.model.notes);
   return std::move(loaded.model);
 }
 
