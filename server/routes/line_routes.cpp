@@ -106,7 +106,7 @@ void expect_possible(const LineWork& work) {
                                      wanted.alignment ? "alignments" : "tokens", pair));
   if (wanted.alignment && !work.route.first->has_alignment())
     throw HttpError(400, fmt::format("there are no alignments of {}: the model has none, or the "
-                                     "server runs without them",
+                                     "server runs on a GPU without them",
                                      pair));
   if (wanted.prefixes.empty()) return;
   if (!work.route.last().has_guides())

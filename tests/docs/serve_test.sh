@@ -13,7 +13,7 @@ command -v curl >/dev/null || {
 export FUSELAGE_MODELS=$2/models
 work=$(mktemp -d)
 cd "$work" || exit 1
-"$fuselage" serve --port 0 --alignment >address 2>log &
+"$fuselage" serve --port 0 >address 2>log &
 server=$!
 trap 'kill "$server"; wait "$server"; rm -rf "$work"' EXIT
 for ((i = 0; i < 300; ++i)); do

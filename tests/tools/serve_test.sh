@@ -54,6 +54,13 @@ unnamed_copy() {
   sed '/"text": {/,/}/d' "$models/en-de/config.json" >"$1/config.json"
 }
 
+# unaligned_copy FOLDER: the bundled model without alignments.
+unaligned_copy() {
+  cp -r "$models/en-de" "$1"
+  rm "$1/SHA256SUMS"
+  sed 's/^return alignment = %alignment, /return /' "$models/en-de/graph.ir" >"$1/graph.ir"
+}
+
 # The bundled model, and the end by both signals.
 start
 answers '"translatedText":"Tom ist mein Freund."' POST /translate '{"q":"Tom is my friend.","source":"en","target":"de"}'
@@ -61,7 +68,12 @@ answers '<title>' GET /
 graph=$(ask GET /graph)
 grep -qF '(graph.ir:' <<<"$graph" || fail "the graph has no places: $(head -c 500 <<<"$graph")"
 ! grep -qF -e "$models" -e "$work" <<<"$graph" || fail "the graph shows a path of the machine"
-answers '"n_best":6,"alignment":false,"prefix":true,"graph":true' GET /v1/models
+answers '"n_best":6,"alignment":true,"prefix":true,"graph":true' GET /v1/models
+# Tags follow their words, as those of translate do.
+page='<p>Hello <b>Tom</b>, my friend.</p>'
+tagged=$(printf %s "$page" | "$fuselage" translate --quiet --html)
+grep -qF 'Tom</b>' <<<"$tagged" || fail "translate --html leaves the tag behind: $tagged"
+answers "\"translatedText\":\"$tagged\"" POST /translate "{\"q\":\"$page\",\"source\":\"en\",\"target\":\"de\",\"format\":\"html\"}"
 answers '{"text":"Tom war' POST /v1/translate '{"text":"Tom is my friend.","target":"de","prefix":"Tom war"}'
 grep -qF 'en-de is served' log || fail "the models are not told"
 stop TERM
@@ -69,6 +81,14 @@ start --quiet --access-log - -m "$models/en-de"
 answers '"code":"en"' GET /languages
 stop INT
 grep -qE "127.0.0.1 GET '/languages' 200 " log || fail "no access log: $(cat log)"
+
+# A model without alignments.
+unaligned_copy unaligned
+start -m unaligned
+answers '"alignment":false' GET /v1/models
+answers 'Tom' POST /translate "{\"q\":\"$page\",\"source\":\"en\",\"target\":\"de\",\"format\":\"html\"}"
+answers 'there are no alignments of en-de' POST /v1/translate '{"text":"a","target":"de","alignment":true}'
+stop
 
 # A folder of models, and options of translate. A model is replaced while the server runs.
 mkdir folder

@@ -86,7 +86,9 @@ ServeCommand::ServeCommand()
              "and where words are drawn",
              {1, 64});
   app.add_flag("--alignment", models_.alignment,
-               "Replies of /v1/translate may have alignments, of models that have them");
+               "Alignments also on a GPU, where the search runs on the host then; on a CPU models "
+               "that have alignments always give them: tags of HTML follow their words, and "
+               "replies of /v1/translate may have them");
   options().keep_rest_behind("--translate",
                              "Options of `fuselage translate` for all models, which follow: "
                              "--translate --beam-size 4 --precision int8");

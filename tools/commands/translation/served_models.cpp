@@ -8,9 +8,11 @@
 #include <system_error>
 
 #include "base/suggest.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "decoding/resolve_options.h"
 #include "fuselage/backends/backend.h"
 #include "fuselage/backends/executable.h"
+#include "fuselage/backends/search.h"
 #include "fuselage/models/bundled_model.h"
 #include "tools/commands/graphs/graph_page.h"
 #include "tools/commands/open_model.h"
@@ -62,6 +64,14 @@ bool may_have_guides(const Model& model, const TranslatorOptions& options) {
          !options.constraints && !find_backend(options.compile.backend).capabilities().needs_gpu;
 }
 
+/// Whether translations get alignments, by which tags of HTML find their words. On a CPU they take
+/// no time that can be measured; on a GPU the search would run on the host.
+bool may_align(const Model& model, const TranslatorOptions& options, bool wanted) {
+  if (!model.graph.find_output(kAlignment).valid()) return false;
+  return wanted || (source_texts(model.graph).size() == 1 &&
+                    !find_backend(options.compile.backend).capabilities().needs_gpu);
+}
+
 OpenedModel open_model(const std::string& path, const ServedModelOptions& options) {
   std::vector<std::string> arguments = options.arguments;
   arguments.insert(arguments.end(), {"-m", path});
@@ -69,7 +79,7 @@ OpenedModel open_model(const std::string& path, const ServedModelOptions& option
   bool alignment = false, guided = false;
   const auto adjust = [&](const Model& model, TranslatorOptions& translator) {
     languages = languages_of(model, translator, path, options.languages);
-    alignment = options.alignment && model.graph.find_output("alignment").valid();
+    alignment = may_align(model, translator, options.alignment);
     translator.alignment = alignment;
     guided = may_have_guides(model, translator);
     translator.guided = guided;
