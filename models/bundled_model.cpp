@@ -109,4 +109,15 @@ std::vector<std::string> find_bundled_models() {
   refuse_places(folders(), "them");
 }
 
+std::string model_path(const std::string& path) {
+  std::error_code error;
+  if (path.empty() || fs::exists(path, error)) return path;
+  for (const std::string& folder : folders()) {
+    const fs::path place(folder);
+    if (is_model(place) && place.filename() == path) return folder;
+    if (models_in(folder).contains(path)) return (place / path).string();
+  }
+  return path;
+}
+
 }  // namespace fuselage

@@ -17,6 +17,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/stack.h"
 #include "fuselage/models/architectures/ensemble.h"
+#include "fuselage/models/bundled_model.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "models/ctranslate2/argos.h"
 #include "models/ctranslate2/directory.h"
@@ -146,13 +147,14 @@ Model load_any(const std::string& path, const LoadOptions& options) {
 
 Model load_model(const std::string& path, const LoadOptions& options) {
   expect_stack();
-  Model model = load_any(path, options);
+  const std::string place = model_path(path);
+  Model model = load_any(place, options);
   if (options.random_weights && !model.weights.empty() && !is_yaml(path))
     throw Error(fmt::format(
         "{} has weights of its own; random weights are for a configuration (.yml) that names an "
         "architecture",
         path));
-  expect_finite(model.weights, path);
+  expect_finite(model.weights, place);
   return model;
 }
 

@@ -9,6 +9,7 @@
 #include "base/files/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/bundled_model.h"
+#include "fuselage/models/load_model.h"
 #include "fuselage/ops/builder.h"
 #include "tests/random_weights.h"
 #include "tests/temp_path.h"
@@ -133,6 +134,16 @@ TEST_F(BundledModels, AreListedWhenNoneFits) {
   std::filesystem::remove_all(folder_);
   EXPECT_THAT([] { find_bundled_model("", "cs"); },
               ThrowsMessage<Error>("there is no bundled model to 'cs'; there are none"));
+}
+
+TEST_F(BundledModels, AreFoundByTheirNames) {
+  EXPECT_EQ(model_path("en-cs"), folder_ + "/en-cs");
+  for (const std::string other : {"", ".", "notes", "cs-en", "models/en-cs"})
+    EXPECT_EQ(model_path(other), other);
+  EXPECT_THAT([] { load_model("en-cs"); }, ThrowsMessage<Error>(HasSubstr(folder_ + "/en-cs")));
+  ::setenv("FUSELAGE_MODELS", (folder_ + "/en-cs").c_str(), 1);
+  EXPECT_EQ(model_path("en-cs"), folder_ + "/en-cs") << "the model itself";
+  EXPECT_EQ(model_path("en-de"), "en-de");
 }
 
 TEST_F(BundledModels, AreAllFound) {

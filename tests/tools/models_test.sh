@@ -57,6 +57,20 @@ same out expected "a bundled model by its language"
 FUSELAGE_MODELS=$work/bundled refuses "no bundled model from 'de' to 'en'; there are en-de, fr-en" \
   translate --from de --to en
 refuses "translates from 'en' to 'de', not from 'en' to 'fr'" translate --to fr -m "$data/../../models/en-de"
+# Names of bundled models, where no file or folder is called so.
+FUSELAGE_MODELS=$work/bundled works translate -m fr-en -i "$input"
+same out expected "a bundled model by its name"
+for command in "info fr-en" "dump --summary fr-en" "check fr-en" "convert -m fr-en -o named" "quantize fr-en -o named"; do
+  # shellcheck disable=SC2086
+  FUSELAGE_MODELS=$work/bundled works $command
+  rm -rf named
+done
+FUSELAGE_MODELS=$work/bundled works info fr-en
+grep -qE "^model +$work/bundled/fr-en$" out || fail "info does not say where a bundled model is: $(head -n 1 out)"
+mkdir fr-en
+FUSELAGE_MODELS=$work/bundled refuses "fr-en" info fr-en
+rmdir fr-en
+FUSELAGE_MODELS=$work/bundled refuses "cannot open model fr-de" info fr-de
 rm -r bundled/fr-en
 refuses "there is no bundled model in /nonexistent" translate
 refuses "--beam-size" convert "${usual[@]}" -b x -o refused

@@ -55,6 +55,8 @@ mv out through
 works translate -i lines -o between
 works translate -i between
 same out through "one after the other"
+FUSELAGE_MODELS=$models works translate --through en-de -i lines
+same out through "the second model by its name"
 works translate --through "$models/en-de" --html -i page.html
 grep -qF '</b>' out || fail "a document by two models: $(cat out)"
 works translate --through "$models/en-de" </dev/null

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -102,11 +103,12 @@ void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
 }
 
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
-  app.add_option(names, paths,
-                 "A Marian .npz or .bin file, a model directory, or a directory of published files "
-                 "(Hugging Face, CTranslate2, Firefox, OPUS-MT, Nematus, Amun), an .argosmodel "
-                 "package, or a .yml "
-                 "file that names an architecture; several are an ensemble")
+  app.add_option(
+         names, paths,
+         "A Marian .npz or .bin file, a model directory, or a directory of published files "
+         "(Hugging Face, CTranslate2, Firefox, OPUS-MT, Nematus, Amun), an .argosmodel "
+         "package, a .yml file that names an architecture, or the name of a bundled model, such "
+         "as de-en; several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
   add_numbers(app, "--weights", weights,
@@ -135,8 +137,9 @@ IsDecided decided_by(Options& options) {
 NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided) {
   for (const std::string& extension : choice.extensions) load_extension(extension);
-  const std::vector<std::string> paths =
+  std::vector<std::string> paths =
       choice.paths.empty() ? std::vector{bundled_model(choice)} : choice.paths;
+  std::ranges::transform(paths, paths.begin(), model_path);
   const std::vector<double> weights =
       choice.weights.empty() ? std::vector<double>(paths.size(), 1) : choice.weights;
   if (weights.size() != paths.size())

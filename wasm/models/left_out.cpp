@@ -37,4 +37,6 @@ std::string find_bundled_model(std::string_view, std::string_view) {
   throw Error("this build has no bundled model; give the path of a model");
 }
 
+std::string model_path(const std::string& path) { return path; }
+
 }  // namespace fuselage

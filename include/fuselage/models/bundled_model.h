@@ -20,4 +20,8 @@ std::string find_bundled_model(std::string_view source = {}, std::string_view ta
 /// English to German first, the others by name. Throws Error with the places if there are none.
 std::vector<std::string> find_bundled_models();
 
+/// The path of the bundled model that is called `path`, such as "de-en", if there is no file or
+/// folder `path`; else `path`.
+std::string model_path(const std::string& path);
+
 }  // namespace fuselage

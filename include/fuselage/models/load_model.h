@@ -37,8 +37,9 @@ struct LoadOptions {
 /// (.npz or .bin, which .gz or .zst may follow); or a configuration of marian-decoder (.yml or
 /// .yaml), which gives a model, or an ensemble, with its vocabularies, shortlist and settings for
 /// decoding; or a configuration that names an architecture, its options and a .safetensors file.
-/// Throws Error naming the file and the cause, among them an unsupported format and parameters that
-/// are not finite.
+/// Where nothing is at `path`, it may be the name of a bundled model, such as "de-en". Throws Error
+/// naming the file and the cause, among them an unsupported format and parameters that are not
+/// finite.
 Model load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

@@ -15,6 +15,7 @@
 #include "fuselage/base/extension.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/graph/verifier.h"
+#include "fuselage/models/bundled_model.h"
 #include "fuselage/models/formats/safetensors.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/ops/registry.h"
@@ -89,7 +90,7 @@ RunCommand::RunCommand()
 
 void RunCommand::add_files() {
   CLI::App& app = options().app();
-  app.add_option("GRAPH", path_, "A graph in the text form, or a model")
+  app.add_option("GRAPH", path_, "A graph in the text form, a model, or the name of a bundled one")
       ->required()
       ->type_name("FILE");
   app.add_option("--weights", weights_, "The parameters: .safetensors or .npz")
@@ -131,6 +132,7 @@ TensorMap read_weights(const std::string& path) {
 }
 
 RunCommand::Loaded RunCommand::load() {
+  path_ = model_path(path_);
   Loaded loaded;
   if (is_model(path_)) {
     Model model = load_model(path_);

@@ -8,6 +8,7 @@
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/page_translator.h"
 #include "fuselage/decoding/translator.h"
+#include "fuselage/models/bundled_model.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/tools/open_translator.h"
 #include "models/decode_keys.h"
@@ -218,6 +219,7 @@ void TranslateCommand::align_tags(Model& model, TranslatorOptions& options) cons
 void TranslateCommand::open_second() {
   if (pages_.through.empty()) return;
   TranslatorOptions options = options_of_second(translator_);
+  pages_.through = model_path(pages_.through);
   Model model = load_model(pages_.through);
   align_tags(model, options);
   second_ = std::make_unique<const Translator>(std::move(model), options);
