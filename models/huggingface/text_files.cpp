@@ -223,7 +223,8 @@ class TextFinder {
     TextFormat& format = files_.format;
     const auto set = [&](std::string& language, std::initializer_list<const char*> keys) {
       for (const char* key : keys)
-        if (const std::string code = text(key); !code.empty() && is_language(code)) language = code;
+        if (const std::string code = text(key); is_language(code) || is_of_pair(code))
+          language = code;
     };
     set(format.source_language, {"source_lang", "src_lang"});
     set(format.target_language, {"target_lang", "tgt_lang"});
@@ -232,6 +233,14 @@ class TextFinder {
   bool is_language(const std::string& code) const {
     return std::ranges::any_of(files_.format.languages,
                                [&](const Language& language) { return language.code == code; });
+  }
+
+  /// Whether a Marian model of one pair states this code: "en", "deu", "zh_Hant". Models of a group
+  /// of languages state names such as "ROMANCE".
+  bool is_of_pair(std::string_view code) const {
+    const std::string_view letters = code.substr(0, code.find_first_of("-_"));
+    return config_.has_file("source.spm") && files_.format.languages.empty() &&
+           (letters.size() == 2 || letters.size() == 3) && all_of_kind(letters, is_small_letter);
   }
 
   /// The texts before a source text that T5 was trained with: "translation_en_to_de".

@@ -471,8 +471,31 @@ TEST_F(Damaged, LanguagesHaveToBeThoseOfTheModel) {
   edit("tokenizer_config.json", "tgt_lang", nullptr);
   EXPECT_THAT([&] { Translator translator(path_); },
               ThrowsMessage<Error>(HasSubstr("state a target-language")));
+}
+
+TEST_F(Damaged, LanguagesOfAPairAreThoseOfItsTokenizer) {
+  EXPECT_EQ(load_model(path_).text.source_language, "en");
+  EXPECT_EQ(load_model(path_).text.target_language, "de");
+  TranslatorOptions spoken;
+  spoken.source_language = "en";
   spoken.target_language = "de";
-  EXPECT_THAT([&] { Translator(directory("marian"), spoken); },
+  EXPECT_EQ(Translator(path_, spoken).translate("Tom is here.").text(),
+            Translator(path_).translate("Tom is here.").text());
+  spoken.target_language = "fr";
+  EXPECT_THAT([&] { Translator(path_, spoken); },
+              ThrowsMessage<Error>(HasSubstr("from 'en' to 'de', not from 'en' to 'fr'")));
+  edit("tokenizer_config.json", "source_lang", "eng");
+  edit("tokenizer_config.json", "target_lang", "ROMANCE");
+  EXPECT_EQ(load_model(path_).text.source_language, "eng");
+  EXPECT_EQ(load_model(path_).text.target_language, "") << "a group of languages";
+}
+
+TEST_F(Damaged, LanguagesAreRefusedByAModelWithoutAny) {
+  edit("tokenizer_config.json", "source_lang", nullptr);
+  edit("tokenizer_config.json", "target_lang", nullptr);
+  TranslatorOptions spoken;
+  spoken.target_language = "de";
+  EXPECT_THAT([&] { Translator(path_, spoken); },
               ThrowsMessage<Error>(HasSubstr("does not translate between several languages")));
 }
 
