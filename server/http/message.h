@@ -20,7 +20,7 @@ struct HttpRequest {
   std::string client;         ///< address
   std::string body;           ///< empty for multipart/form-data
   HttpFields parts;           ///< of multipart/form-data
-  HttpFields query;           ///< of a GET: what is behind the path
+  HttpFields query;           ///< what is behind the path
   /// Whether the client still waits for the reply.
   std::function<bool()> is_connected = [] { return true; };
 };

@@ -90,11 +90,15 @@ HttpFields parse_form(std::string_view body) {
 }
 
 RequestFields::RequestFields(const HttpRequest& request) {
-  if (request.method == "GET" || request.method == "HEAD")
+  if (request.method == "GET" || request.method == "HEAD") {
     values_ = values_of_form(request.query);
-  else if (is_json_type(request))
+    return;
+  }
+  if (is_json_type(request)) {
     values_ = parse_json(request.body);
-  else if (request.content_type == "application/x-www-form-urlencoded")
+    return;
+  }
+  if (request.content_type == "application/x-www-form-urlencoded")
     values_ = values_of_form(parse_form(request.body));
   else if (request.content_type == "multipart/form-data" || request.body.empty())
     values_ = values_of_form(request.parts);
@@ -102,6 +106,8 @@ RequestFields::RequestFields(const HttpRequest& request) {
     throw HttpError(415, fmt::format("Invalid request: the content type is {}; send "
                                      "application/json or a form",
                                      in_quotes(request.content_type)));
+  // As Flask's request.values, which LibreTranslate reads.
+  values_.update(values_of_form(request.query));
 }
 
 const nlohmann::json* RequestFields::find(std::string_view name) const {

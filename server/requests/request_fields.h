@@ -11,9 +11,9 @@
 
 namespace fuselage {
 
-/// The named values that a client sent as JSON, as a form, as multipart/form-data or, with GET,
-/// behind the path. All texts are
-/// valid UTF-8. Members throw HttpError 400 that names the field for a value of another type.
+/// The named values that a client sent as JSON, as a form, as multipart/form-data or behind the
+/// path; those of a form and behind the path count together, the latter first. All texts are valid
+/// UTF-8. Members throw HttpError 400 that names the field for a value of another type.
 class RequestFields {
  public:
   /// Throws HttpError for a body that is no JSON object or form, and for other types of content.

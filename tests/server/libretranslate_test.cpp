@@ -49,6 +49,14 @@ TEST_F(LibreTranslate, TakesFormsOfAnySize) {
   EXPECT_EQ(std::ranges::count(text, '\n'), 600);
 }
 
+TEST_F(LibreTranslate, TakesParametersBehindThePath) {
+  const auto answer = RunningServer::answer_of(
+      server->client().Post("/translate?q=Tom%20is%20my+friend.&source=en&target=de"));
+  EXPECT_EQ(answer.json["translatedText"], translated("Tom is my friend."));
+  const auto half = server->post("/translate?source=en&target=de", "q=I+am+tired.", kForm);
+  EXPECT_EQ(half.json["translatedText"], translated("I am tired."));
+}
+
 TEST_F(LibreTranslate, KeepsLinesAndWhiteSpace) {
   const std::string first = translated("Tom is my friend."), second = translated("I am tired.");
   const auto answer = server->post(

@@ -42,6 +42,25 @@ TEST(RequestFields, ReadAFieldOfAFormSeveralTimesAsAList) {
   EXPECT_FALSE(fields.is_list("source"));
 }
 
+TEST(RequestFields, AreReadBehindThePath) {
+  const HttpFields query = {{"q", "a"}, {"target", "de"}};
+  EXPECT_EQ(RequestFields({.method = "POST", .query = query}).text("q"), "a");
+  const RequestFields both({.method = "POST",
+                            .content_type = "application/x-www-form-urlencoded",
+                            .body = "q=b&source=en",
+                            .query = query});
+  EXPECT_EQ(both.text("q"), "a") << "as Flask";
+  EXPECT_EQ(both.text("source"), "en");
+  EXPECT_EQ(both.text("target"), "de");
+  const RequestFields json({.method = "POST",
+                            .content_type = "application/json",
+                            .body = R"({"q": "b"})",
+                            .query = query});
+  EXPECT_EQ(json.text("q"), "b");
+  EXPECT_FALSE(json.has("target"));
+  EXPECT_THAT(refusal({.method = "POST", .query = {{"q", "\xC3"}}}), HasSubstr("not valid UTF-8"));
+}
+
 TEST(RequestFields, RefuseWhatIsNoObject) {
   for (const char* const body : {"", "{", "nonsense", "{\"q\": \"a\"} x", "{\"q\": \"\xC3\"}",
                                  "{\"q\": \"\\ud800\"}", "{\"q\": 1e999}"})
