@@ -49,6 +49,21 @@ std::optional<LanguagePair> languages_of_name(std::string_view name) {
   return LanguagePair{source, target};
 }
 
+bool is_language_code(std::string_view code) {
+  std::size_t end = std::min(code.find_first_of("-_"), code.size());
+  if (!is_code(code.substr(0, end))) return false;
+  while (end < code.size()) {
+    const std::size_t next = std::min(code.find_first_of("-_", end + 1), code.size());
+    const std::string_view subtag = code.substr(end + 1, next - end - 1);
+    if (subtag.empty() || subtag.size() > 8 || !std::ranges::all_of(subtag, [](unsigned char c) {
+          return c < 0x80 && std::isalnum(c) != 0;
+        }))
+      return false;
+    end = next;
+  }
+  return true;
+}
+
 bool is_same_language(std::string_view code, std::string_view detected) {
   return base_language(code) == base_language(detected);
 }

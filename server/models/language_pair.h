@@ -20,6 +20,10 @@ std::string to_string(const LanguagePair& pair);
 /// "opus-mt-en-de", "ende"; none: the name says nothing.
 std::optional<LanguagePair> languages_of_name(std::string_view name);
 
+/// Whether this is the code of a language: 2 or 3 small letters, which subtags may follow: "en",
+/// "deu", "zh_Hant", "pt-BR".
+bool is_language_code(std::string_view code);
+
 /// Whether a text that is in language `detected` is in language `code`: "de" is in "deu_Latn".
 bool is_same_language(std::string_view code, std::string_view detected);
 

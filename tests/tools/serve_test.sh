@@ -130,13 +130,28 @@ stop
 refuses "cannot listen at 192.0.2.1" serve --host 192.0.2.1 --port 0
 cp -r "$models/en-de/." folder/en-de
 ln -s "$models/en-de" folder/another-en-de
-refuses "two models translate en-de" serve --quiet --port 0 --models folder
+refuses "two models translate en-de: folder/another-en-de and folder/en-de; serve one of them" \
+  serve --quiet --port 0 --models folder
 mkdir empty
 refuses "there is no folder of a model in it" serve --port 0 --models empty
 unnamed_copy model
 refuses "neither the model nor the name of its folder tells its languages" serve --port 0 -m model
 refuses "the languages 'en' are not a source and a target" serve --port 0 -m model --languages en
-refuses "--model belongs before --translate" serve --port 0 --translate --model model
+refuses "the languages 'english-german': 'english' is no code" serve --port 0 -m model --languages english-german
+refuses "name it with -m PATH" serve --port 0 --languages en-de
+for option in --model -m --port --max_characters=9; do
+  refuses "belongs before --translate" serve --port 0 --translate $option model
+done
+refuses "--port belongs before --translate" serve --translate -b 1 --port=5058
+for option in --beam-size --beam_size -b --cpu-threads --precision; do
+  refuses "give it behind --translate, as the last option: --translate ${option//_/-} " serve $option 4
+done
+refuses "unknown option '--jsonl'" serve --jsonl text
+refuses "unknown option '--hosts'; did you mean '--host'?" serve --hosts a
+refuses "its counterpart here is --max-characters N" serve --char-limit 5
+refuses "its counterpart here is --requests-per-minute N" serve --req-limit 5
+refuses "its counterpart here is --models FOLDER" serve --load-only en,de
+refuses "a proxy before the server" serve --ssl
 refuses "excludes" serve --port 0 -m model --models empty
 refuses "cannot write the access log" serve --port 0 --access-log empty
 refuses "missing" serve --port 0 --api-keys missing

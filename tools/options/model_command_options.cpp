@@ -83,6 +83,10 @@ constexpr int kMaxVocabularies = 100;
 
 }  // namespace
 
+bool is_for_command_line(std::string_view option) {
+  return is_one_of(option, kHelpOptions) || is_one_of(option, kOutputOptions);
+}
+
 void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
 }

@@ -91,6 +91,10 @@ struct ModelCommandOptions {
   void add_report_options(CLI::App& app);
 };
 
+/// Whether an option of a command is about its input, output and reports, so that programs cannot
+/// give it.
+bool is_for_command_line(std::string_view option);
+
 /// Registers the options of the optimizer.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
 

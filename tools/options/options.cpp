@@ -37,14 +37,6 @@ std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? std::string() : option.get_lnames().front();
 }
 
-/// `--beam_size=6` as `--beam-size=6`.
-std::string with_dashes(std::string argument) {
-  if (!argument.starts_with("--")) return argument;
-  const auto end = std::min(argument.find('='), argument.size());
-  std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-  return argument;
-}
-
 /// A message of CLI11 on one line.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -57,6 +49,13 @@ void print_out(const std::string& text) {
 }
 
 }  // namespace
+
+std::string with_dashes(std::string argument) {
+  if (!argument.starts_with("--")) return argument;
+  const auto end = std::min(argument.find('='), argument.size());
+  std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  return argument;
+}
 
 Options::Options(const std::string& command, const std::string& description,
                  std::vector<Example> examples)
@@ -89,6 +88,11 @@ bool Options::known_short(char name) {
   return app_.get_option_no_throw(std::string{'-', name}) != nullptr;
 }
 
+void Options::advise_against(const std::string& option) const {
+  if (!advice_) return;
+  if (const std::string advice = advice_(option); !advice.empty()) throw Error(advice);
+}
+
 void Options::refuse(const std::string& name, const std::string& where) {
   if (name == "devices")
     throw Error(
@@ -112,8 +116,11 @@ void Options::check_names(const std::vector<std::string>& arguments) {
     if (argument.size() < 2 || argument[0] != '-') continue;
     if (argument[1] == '-') {
       const std::string name = argument.substr(2, argument.find('=') - 2);
-      if (app_.get_option_no_throw("--" + name) == nullptr) refuse(name, "");
+      if (app_.get_option_no_throw("--" + name) != nullptr) continue;
+      advise_against("--" + name);
+      refuse(name, "");
     } else if (is_letter(argument[1]) && !known_short(argument[1])) {
+      advise_against(argument.substr(0, 2));
       for (const auto& [short_name, name] : kNotSupportedShort)
         if (short_name == argument[1]) refuse(std::string(name), "");
       throw Error(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,9 @@ struct Example {
   std::string command;  ///< "fuselage translate < in.txt > out.txt"
   std::string purpose;  ///< a sentence
 };
+
+/// `--beam_size=6` as `--beam-size=6`.
+std::string with_dashes(std::string argument);
 
 /// Options of one sub-command: CLI11 with marian-decoder's conventions. '_' is accepted for '-' in
 /// long names, and configuration files have long names as keys. Unsupported options of
@@ -40,6 +44,11 @@ class Options {
   void keep_rest_behind(const std::string& name, const std::string& description);
   const std::vector<std::string>& rest() const { return rest_; }
 
+  /// The message about an option that the command does not have, "--beam-size" or "-b"; empty:
+  /// the usual one.
+  using Advice = std::function<std::string(const std::string& option)>;
+  void advise(Advice advice) { advice_ = std::move(advice); }
+
   /// Ignores these keys of configuration files.
   void pass_over(std::vector<std::string> names) { passed_over_ = std::move(names); }
 
@@ -57,6 +66,11 @@ class Options {
   /// Notes on ignored keys of configurations.
   const std::vector<std::string>& ignored() const { return ignored_; }
 
+  /// Whether the command has the option "--beam-size" or "-b".
+  bool has(const std::string& option) const {
+    return option.size() > 1 && option[0] == '-' && app_.get_option_no_throw(option) != nullptr;
+  }
+
   /// Whether the option has been set by any source.
   bool given(const std::string& name) { return app_.get_option(name)->count() > 0; }
 
@@ -64,6 +78,7 @@ class Options {
   bool known_short(char name);
   /// Throws Error for values that were probably meant for another option.
   void check_values();
+  void advise_against(const std::string& option) const;
   [[noreturn]] void refuse(const std::string& name, const std::string& where);
   void check_names(const std::vector<std::string>& arguments);
   void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
@@ -72,6 +87,7 @@ class Options {
   std::vector<Example> examples_;
   std::string rest_flag_;
   std::vector<std::string> rest_;
+  Advice advice_;
   std::vector<std::string> passed_over_;
   std::vector<std::string> ignored_;
 };

@@ -11,6 +11,7 @@
 
 #include "server/translation_server.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/translation/misplaced_options.h"
 #include "tools/commands/translation/served_models.h"
 #include "tools/options/files.h"
 #include "tools/options/model_command_options.h"
@@ -92,6 +93,7 @@ ServeCommand::ServeCommand()
   options().keep_rest_behind("--translate",
                              "Options of `fuselage translate` for all models, which follow: "
                              "--translate --beam-size 4 --precision int8");
+  options().advise(advice_against);
   add_network_options();
   add_limit_options();
 }
@@ -152,13 +154,14 @@ void ServeCommand::finish() {
   server_.http.write_timeout = milliseconds(reply_timeout_);
   server_.http.max_body = max_request_kb_ * 1000;
   models_.arguments = options().rest();
+  expect_behind_translate(options(), models_.arguments);
   if (!models_.folder.empty() && !models_.languages.empty())
     throw Error(
         "--languages is for one model; with --models the names of the folders tell the "
         "languages");
-  for (const std::string& argument : models_.arguments)
-    if (argument == "-m" || argument == "--model" || argument == "--models")
-      throw Error(fmt::format("{} belongs before --translate", argument));
+  if (models_.model.empty() && !models_.languages.empty())
+    throw Error(
+        "--languages is for one model; name it with -m PATH: the bundled models state theirs");
   server_.log = [](std::string_view note) { print_note(note); };
   if (!quiet_) models_.log = server_.log;
 }

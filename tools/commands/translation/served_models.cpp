@@ -40,7 +40,14 @@ LanguagePair languages_of(const Model& model, const TranslatorOptions& options,
     if (dash == 0 || dash >= stated.size() - 1)
       throw Error(fmt::format("the languages {} are not a source and a target, such as en-de",
                               in_quotes(stated)));
-    return {stated.substr(0, dash), stated.substr(dash + 1)};
+    LanguagePair pair{stated.substr(0, dash), stated.substr(dash + 1)};
+    for (const std::string& code : {pair.source, pair.target})
+      if (!is_language_code(code))
+        throw Error(fmt::format(
+            "the languages {}: {} is no code; a code has 2 or 3 small letters, such as en or deu, "
+            "which _ and a script or a country may follow, as zh_Hant",
+            in_quotes(stated), in_quotes(code)));
+    return pair;
   }
   LanguagePair pair{
       options.source_language.empty() ? model.text.source_language : options.source_language,
@@ -126,7 +133,15 @@ std::vector<std::string> paths_of(const ServedModelOptions& options) {
 
 std::vector<OpenedModel> open_served_models(const ServedModelOptions& options) {
   std::vector<OpenedModel> opened;
-  for (const std::string& path : paths_of(options)) opened.push_back(open_model(path, options));
+  const std::vector<std::string> paths = paths_of(options);
+  for (const std::string& path : paths) {
+    opened.push_back(open_model(path, options));
+    const LanguagePair& pair = opened.back().languages;
+    const auto first = std::ranges::find(opened, pair, &OpenedModel::languages) - opened.begin();
+    if (const auto& former = paths[static_cast<std::size_t>(first)]; former != path)
+      throw Error(fmt::format("two models translate {}: {} and {}; serve one of them",
+                              to_string(pair), former, path));
+  }
   return opened;
 }
 

@@ -17,7 +17,7 @@ struct ServedModelOptions {
   std::string languages;  ///< "en-de": those of the one model; empty: as it states
   std::optional<std::size_t> n_best = {};  ///< nullopt: the beam size; without guides, 4
   bool alignment = false;                  ///< also on a GPU; on a CPU always
-  std::vector<std::string> arguments;  ///< of `fuselage translate`
+  std::vector<std::string> arguments;      ///< of `fuselage translate`
   Log log;
 };
 
