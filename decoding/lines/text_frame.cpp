@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "decoding/lines/language_codes.h"
 #include "fuselage/base/error.h"
+#include "text/pages/sentence_boundaries.h"
 
 namespace fuselage {
 namespace {
@@ -16,6 +17,14 @@ constexpr std::string_view kSource = "{source}", kTarget = "{target}";
 
 bool has_placeholder(const std::vector<std::string>& words, std::string_view placeholder) {
   return std::ranges::find(words, placeholder) != words.end();
+}
+
+/// Whether two codes are of one language: "de" and "deu_Latn", but not "zh_Hans" and "zh_Hant".
+bool is_same(std::string_view one, std::string_view other) {
+  constexpr std::string_view kSeparators = "_-";
+  const bool has_general = one.find_first_of(kSeparators) == std::string_view::npos ||
+                           other.find_first_of(kSeparators) == std::string_view::npos;
+  return one == other || (has_general && base_language(one) == base_language(other));
 }
 
 class Framer {
@@ -79,7 +88,7 @@ class Framer {
       throw Error(
           "the model does not translate between several languages; leave source-language and "
           "target-language out");
-    if (source_ != from || target_ != to)
+    if (!is_same(source_, from) || !is_same(target_, to))
       throw Error(fmt::format("the model translates from {} to {}, not from {} to {}",
                               in_quotes(from), in_quotes(to), in_quotes(source_),
                               in_quotes(target_)));

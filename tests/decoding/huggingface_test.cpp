@@ -490,6 +490,25 @@ TEST_F(Damaged, LanguagesOfAPairAreThoseOfItsTokenizer) {
   EXPECT_EQ(load_model(path_).text.target_language, "") << "a group of languages";
 }
 
+TEST_F(Damaged, LanguagesOfAPairHaveOtherCodes) {
+  const auto takes = [this](const std::string& code) {
+    TranslatorOptions spoken;
+    spoken.target_language = code;
+    try {
+      const Translator translator(path_, spoken);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (const char* code : {"de", "deu", "DE", "de_AT", "deu_Latn"})
+    EXPECT_TRUE(takes(code)) << code;
+  for (const char* code : {"fr", "fra_Latn", "nl"}) EXPECT_FALSE(takes(code)) << code;
+  edit("tokenizer_config.json", "target_lang", "zh_Hant");
+  EXPECT_TRUE(takes("zh"));
+  EXPECT_FALSE(takes("zh_Hans")) << "another script";
+}
+
 TEST_F(Damaged, LanguagesAreRefusedByAModelWithoutAny) {
   edit("tokenizer_config.json", "source_lang", nullptr);
   edit("tokenizer_config.json", "target_lang", nullptr);

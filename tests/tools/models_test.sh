@@ -57,6 +57,14 @@ same out expected "a bundled model by its language"
 FUSELAGE_MODELS=$work/bundled refuses "no bundled model from 'de' to 'en'; there are en-de, fr-en" \
   translate --from de --to en
 refuses "translates from 'en' to 'de', not from 'en' to 'fr'" translate --to fr -m "$data/../../models/en-de"
+for codes in "--from eng_Latn" "--from EN --to de_DE" "--to deu"; do
+  # shellcheck disable=SC2086
+  FUSELAGE_MODELS=$data/../../models works translate $codes </dev/null
+  # shellcheck disable=SC2086
+  works translate $codes -m "$data/../../models/en-de" </dev/null
+done
+FUSELAGE_MODELS=$data/../../models refuses "no bundled model from 'fra_Latn'; there are de-en, en-de" \
+  translate --from fra_Latn
 # Names of bundled models, where no file or folder is called so.
 FUSELAGE_MODELS=$work/bundled works translate -m fr-en -i "$input"
 same out expected "a bundled model by its name"

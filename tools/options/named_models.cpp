@@ -16,6 +16,7 @@
 #include "fuselage/models/bundled_model.h"
 #include "fuselage/models/load_model.h"
 #include "models/decode_keys.h"
+#include "text/pages/sentence_boundaries.h"
 #include "tools/options/number_options.h"
 #include "tools/options/validators.h"
 
@@ -24,10 +25,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// By the short codes of the languages: "de" for "deu_Latn". Empty: there is none.
+std::string bundled_by_short_codes(const ModelChoice& choice) {
+  try {
+    return find_bundled_model(base_language(choice.source_language),
+                              base_language(choice.target_language));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 std::string bundled_model(const ModelChoice& choice) {
   try {
     return find_bundled_model(choice.source_language, choice.target_language);
   } catch (const Error& error) {
+    if (std::string found = bundled_by_short_codes(choice); !found.empty()) return found;
     throw Error(fmt::format("no model is given with -m, and {}", error.what()));
   }
 }
