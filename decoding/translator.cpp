@@ -1,7 +1,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <istream>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -115,6 +118,28 @@ void expect_terms_fit(const TranslatorOptions& options) {
         "terms need a beam-size of at least 2, not 1: some hypotheses have the next term already, "
         "others do not yet");
 }
+
+/// The numbers that guides give lines, which are read in other threads than their translations
+/// come in.
+class LineNumbers {
+ public:
+  void add(const LineGuide& guide) {
+    const std::lock_guard lock(mutex_);
+    numbers_.push_back(guide.number);
+  }
+
+  /// The number of the next line, the `count`th, which is in the place of a missing one.
+  std::size_t take(std::size_t count) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t number = numbers_.front().value_or(count);
+    numbers_.pop_front();
+    return number;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::optional<std::size_t>> numbers_;
+};
 
 Translation untranslated(const EncodedLine& line) {
   return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
@@ -319,26 +344,37 @@ Translation Translator::Impl::translate(std::string_view line, const LineGuide& 
   std::vector<EncodedLine> batch{encode(line, 0, guide)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
   TranslationNotes notes(options_);
-  notes.add(0, translation);
+  notes.add(guide.number.value_or(0), translation);
   log_.write(notes.notes());
   return translation;
 }
 
 void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputReady& ready) const {
+  if (!log_.is_read()) return run_without_notes(lines, sink, ready);
   TranslationNotes notes(options_);
+  LineNumbers numbers;
+  const Lines numbered_lines = [&](std::string& line, LineGuide& guide) {
+    if (!lines(line, guide)) return false;
+    numbers.add(guide);
+    return true;
+  };
   const Sink noting_sink = [&](std::size_t line, Translation&& translation) {
-    notes.add(line, translation);
+    notes.add(numbers.take(line), translation);
     sink(line, std::move(translation));
   };
-  const Sink& used = log_.is_read() ? noting_sink : sink;
-  if (!has_threads())
-    run_in_caller(lines, used);
-  else if (tops_up())
-    translate_in_order(*this, lines, used, ready);
-  else
-    run_batches(lines, used, ready);
+  run_without_notes(numbered_lines, noting_sink, ready);
   log_.write(notes.notes());
   log_.write(tuner_->take_notes());
+}
+
+void Translator::Impl::run_without_notes(const Lines& lines, const Sink& sink,
+                                         const InputReady& ready) const {
+  if (!has_threads())
+    run_in_caller(lines, sink);
+  else if (tops_up())
+    translate_in_order(*this, lines, sink, ready);
+  else
+    run_batches(lines, sink, ready);
 }
 
 /// Bounds of a batch in words are those of batches that are made before they begin. On a GPU sorted

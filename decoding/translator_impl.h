@@ -67,6 +67,7 @@ class Translator::Impl : public State {
   void note_host_search();
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
+  void run_without_notes(const Lines& lines, const Sink& sink, const InputReady& ready) const;
   bool tops_up() const;
   void run_in_caller(const Lines& lines, const Sink& sink) const;
   void run_batches(const Lines& lines, const Sink& sink, const InputReady& ready) const;

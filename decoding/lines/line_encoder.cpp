@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
@@ -42,6 +43,13 @@ std::string_view without_line_end(std::string_view line) {
 
 }  // namespace
 
+void refuse_invalid_text(std::string_view name) {
+  throw Error(
+      fmt::format("{} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading "
+                  "off, which replaces what is invalid",
+                  name));
+}
+
 std::string valid_text(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -50,6 +58,11 @@ std::string valid_text(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result;
+}
+
+void add_oddities(std::vector<LineOddity>& oddities, const std::vector<LineOddity>& more) {
+  for (const LineOddity oddity : more)
+    if (std::ranges::find(oddities, oddity) == oddities.end()) oddities.push_back(oddity);
 }
 
 std::string one_line(std::string text) {
@@ -79,11 +92,7 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   }
   const bool valid = is_valid_utf8(line);
   if (!valid) {
-    if (options_.strict)
-      throw Error(fmt::format(
-          "{} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading off, "
-          "which replaces what is invalid",
-          name_of(number)));
+    if (options_.strict) refuse_invalid_text(name_of(number));
     result.oddities.push_back(LineOddity::invalid_text);
   }
   std::string repaired;
@@ -117,6 +126,7 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
 void LineNotes::add(std::size_t number, const std::vector<LineOddity>& oddities) {
   for (const LineOddity oddity : oddities) {
     Lines& lines = lines_[oddity];
+    if (std::exchange(lines.last, number + 1) == number + 1) continue;
     if (++lines.count <= kLinesToName) lines.first.push_back(number + 1);
   }
 }

@@ -55,11 +55,18 @@ class LineEncoder {
   Options options_;
 };
 
+/// Throws the Error for a text, named by `name` ("line 3"), that is not valid UTF-8 or has NUL in
+/// it.
+[[noreturn]] void refuse_invalid_text(std::string_view name);
+
 /// `text` with every NUL and every byte outside a valid UTF-8 sequence replaced by U+FFFD.
 std::string valid_text(std::string_view text);
 
 /// `text` without line breaks, which words of a vocabulary may contain.
 std::string one_line(std::string text);
+
+/// Adds those of `more` that are not among the oddities yet.
+void add_oddities(std::vector<LineOddity>& oddities, const std::vector<LineOddity>& more);
 
 /// Gathers the oddities of the lines of a text into a few notes.
 class LineNotes {
@@ -69,6 +76,7 @@ class LineNotes {
   explicit LineNotes(std::size_t max_length, std::string where = "")
       : max_length_(max_length), where_(std::move(where)) {}
 
+  /// A line that is added in parts, one after another, counts once.
   void add(std::size_t number, const std::vector<LineOddity>& oddities);
 
   /// "2 lines longer than 1000 tokens were cut (lines 3, 9)" and the like, one per kind.
@@ -77,6 +85,7 @@ class LineNotes {
  private:
   struct Lines {
     std::size_t count = 0;
+    std::size_t last = 0;            ///< its number, from 1
     std::vector<std::size_t> first;  ///< numbers of the first few, from 1
   };
 

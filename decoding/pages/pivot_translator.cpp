@@ -1,8 +1,8 @@
 #include "fuselage/decoding/pivot_translator.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "decoding/lines/line_encoder.h"
 #include "decoding/pages/aligned_lines.h"
 
 namespace fuselage {
@@ -17,8 +17,7 @@ std::vector<Translation> PivotTranslator::translate(const std::vector<std::strin
     result.source_words = between[i].source_words;
     result.source_bytes = between[i].source_bytes;
     std::vector<LineOddity> oddities = between[i].oddities;
-    for (const LineOddity oddity : result.oddities)
-      if (std::ranges::find(oddities, oddity) == oddities.end()) oddities.push_back(oddity);
+    add_oddities(oddities, result.oddities);
     result.oddities = std::move(oddities);
     Hypothesis& best = result.n_best.front().hypothesis;
     if (best.alignment.empty()) continue;

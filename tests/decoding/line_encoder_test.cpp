@@ -123,6 +123,13 @@ TEST(LineNotes, CountsLinesAndNamesTheFirst) {
                                          "(lines 6, 7)"));
 }
 
+TEST(LineNotes, CountsALineOfPartsOnce) {
+  LineNotes notes(1000);
+  for (const std::size_t number : {0, 4, 4, 5}) notes.add(number, {LineOddity::too_long});
+  EXPECT_THAT(notes.notes(),
+              ElementsAre("3 lines longer than 1000 tokens were cut (lines 1, 5, 6)"));
+}
+
 TEST(LineNotes, NamesTenLinesAtMost) {
   LineNotes notes(1000, "a.txt");
   for (std::size_t i = 0; i < 12; ++i) notes.add(i, {LineOddity::empty});

@@ -37,6 +37,20 @@ works translate --text -i mister
 works translate --text --text-language ja -i mister
 [[ $(cat line) != "$(cat out)" ]] || fail "--text-language has no effect"
 
+# What is not valid UTF-8 has the notes of lines, with the lines of the text.
+printf 'Tom is my friend. My friend.\n\xff\nTom \xff is here. My \x00 friend.\nTom.' >invalid
+works translate --text -i invalid
+[[ $(cat err) == 'fuselage: note: 1 line was not valid UTF-8, or had NUL in it; U+FFFD took the place of what was invalid (line 3)' ]] ||
+  fail "no note on invalid bytes: $(cat err)"
+[[ $(sed -n 2p out) == $'\xff' ]] || fail "what is in no sentence has changed: $(cat out)"
+works translate --text --quiet -i invalid
+[[ ! -s err ]] || fail "a note with --quiet: $(cat err)"
+refuses "line 2 is not valid UTF-8, or has NUL in it" translate --text --strict -i invalid
+refuses "line 2 is not valid UTF-8, or has NUL in it" translate --html --strict -i invalid
+printf '{"a":"Tom. My \\u0000 friend. A \\u0000 friend."}\n' >invalid.jsonl
+works translate --jsonl a --text -i invalid.jsonl
+grep -qF '1 line was not valid UTF-8' err || fail "a row counts once: $(cat err)"
+
 # HTML.
 printf '<p class=x>My <b>friend</b> is <i>here</i>.<!-- c --></p><p translate=no>Tom is\n<script>a<b</script>' >page.html
 works translate --html -i page.html

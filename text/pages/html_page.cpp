@@ -12,10 +12,12 @@ namespace {
 
 class HtmlPage : public Page {
  public:
-  HtmlPage(std::string document, const PageReading& reading) : document_(std::move(document)) {
+  HtmlPage(std::string document, const PageReading& reading) : Page(std::move(document)) {
     HtmlReader reader(document_);
     for (HtmlText text; reader.next(text);) add_sentences(text, reading);
   }
+
+  TextSpan place(std::size_t sentence) const override { return places_.at(sentence).source; }
 
   bool has_markup(std::size_t sentence) const override {
     return !places_.at(sentence).markup.empty();
@@ -101,7 +103,6 @@ class HtmlPage : public Page {
     append_html(text.substr(at), result);
   }
 
-  std::string document_;
   std::vector<Place> places_;  ///< of the sentences
 };
 

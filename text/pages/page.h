@@ -39,6 +39,12 @@ class Page {
   /// The sentences to translate, as readable_text; each has a letter.
   const std::vector<std::string>& sentences() const { return sentences_; }
 
+  /// The bytes of the page.
+  const std::string& document() const { return document_; }
+
+  /// Where a sentence and the markup in it are in the document.
+  virtual TextSpan place(std::size_t sentence) const = 0;
+
   /// Whether a sentence has markup in it, for which alignments are of use.
   virtual bool has_markup(std::size_t) const { return false; }
 
@@ -46,8 +52,9 @@ class Page {
   virtual std::string joined(std::span<const TranslatedSentence> translations) const = 0;
 
  protected:
-  Page() = default;
+  explicit Page(std::string document) : document_(std::move(document)) {}
 
+  const std::string document_;
   std::vector<std::string> sentences_;
 };
 

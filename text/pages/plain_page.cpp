@@ -31,24 +31,26 @@ bool has_letter(std::string_view text) {
 class PlainPage : public Page {
  public:
   PlainPage(std::string text, const PageReading& reading)
-      : text_(std::move(text)), spans_(plain_sentences(text_, reading)) {
-    for (const TextSpan& span : spans_) sentences_.push_back(readable_text(span.of(text_)).text);
+      : Page(std::move(text)), spans_(plain_sentences(document_, reading)) {
+    for (const TextSpan& span : spans_)
+      sentences_.push_back(readable_text(span.of(document_)).text);
   }
+
+  TextSpan place(std::size_t sentence) const override { return spans_.at(sentence); }
 
   std::string joined(std::span<const TranslatedSentence> translations) const override {
     check(translations.size() == spans_.size(), "a translation for each sentence");
     std::string result;
     std::size_t at = 0;
     for (std::size_t i = 0; i < spans_.size(); ++i) {
-      result.append(text_, at, spans_[i].begin - at);
+      result.append(document_, at, spans_[i].begin - at);
       at = translations[i].text == sentences_[i] ? spans_[i].begin : spans_[i].end;
       if (at == spans_[i].end) result += translations[i].text;
     }
-    return result.append(text_, at);
+    return result.append(document_, at);
   }
 
  private:
-  std::string text_;
   std::vector<TextSpan> spans_;  ///< of the sentences
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuselage/base/api.h"
+#include "fuselage/base/log.h"
 #include "fuselage/decoding/translator.h"
 
 namespace FUSELAGE_API fuselage {
@@ -31,6 +32,9 @@ struct PageOptions {
   /// Longer sentences are divided at clauses; at most TranslatorOptions::max_length. 0:
   /// kMaxSentenceTokens, or max_length if that is less.
   std::size_t max_tokens = 0;
+  /// Gets the notes on a page, with the lines of its text. The logs of the translators
+  /// (TranslatorOptions::log) get theirs with the same numbers.
+  Log log = {};
 };
 
 /// Translates pages: texts and documents, sentence by sentence. White space, line breaks and markup
@@ -49,8 +53,9 @@ class PageTranslator {
   ~PageTranslator();
   PageTranslator(PageTranslator&&) noexcept;
 
-  /// The translation of a page in UTF-8. Throws Error for more than kMaxPageBytes bytes, and the
-  /// errors of Translator::translate.
+  /// The translation of a page in UTF-8. In a sentence, U+FFFD takes the place of what is invalid,
+  /// with a note; with TranslatorOptions::strict of `first` it is an error wherever it is. Throws
+  /// Error for more than kMaxPageBytes bytes, and the errors of Translator::translate.
   std::string translate(std::string page) const;
 
  private:

@@ -12,6 +12,9 @@
 namespace fuselage::page_translator_test {
 namespace {
 
+using namespace std::string_view_literals;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -75,6 +78,58 @@ TEST(PageTranslator, KeepsTagsWithTheirWords) {
   EXPECT_THAT(translation, HasSubstr("<b>Freund</b>"));
   EXPECT_THAT(translation, HasSubstr("hier</i>"));
   EXPECT_THAT(translation, ::testing::EndsWith("</p><!-- c --><script>x</script>"));
+}
+
+/// A text of which the lines 3 and 5 have sentences with invalid bytes, and line 4 other ones.
+constexpr std::string_view kInvalid =
+    "Tom is my friend. Where is the station?\n\nTom\xFF is here. My\0 friend is here.\n"
+    "\xFF\nMy \xC3 friend.\n"sv;
+
+TEST(PageTranslator, NotesLinesOfTheText) {
+  for (const bool two : {false, true}) {
+    std::vector<std::string> notes;
+    const PageOptions options{.log = [&](std::string_view note) { notes.emplace_back(note); }};
+    const PageTranslator pages(bundled(), options, two ? &bundled() : nullptr);
+    EXPECT_THAT(pages.translate(std::string(kInvalid)), HasSubstr("\n\xFF\n"))
+        << "what is in no sentence stays";
+    EXPECT_THAT(notes, ElementsAre(HasSubstr("2 lines were not valid UTF-8, or had NUL in them; "
+                                             "U+FFFD took the place of what was invalid "
+                                             "(lines 3, 5)")));
+  }
+}
+
+TEST(PageTranslator, NotesTheLineWithinASentenceOfHtml) {
+  std::vector<std::string> notes;
+  const PageTranslator pages(bundled(), {.kind = PageKind::html, .log = [&](std::string_view note) {
+                                           notes.emplace_back(note);
+                                         }});
+  pages.translate("<p>Tom\nis <i\nclass=x>here</i>.\n<p>Tom is\nmy \xFF friend.</p>\n");
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("(line 5)")));
+  pages.translate("<p id='\xFF'>Tom is here.\n<!-- \xFF -->");
+  EXPECT_EQ(notes.size(), 1u) << "what is copied is not lost";
+}
+
+TEST(PageTranslator, NotesLinesOfTheTextInTheLogOfTheTranslator) {
+  std::vector<std::string> notes;
+  TranslatorOptions options = aligned();
+  options.log = [&](std::string_view note) { notes.emplace_back(note); };
+  const Translator translator(find_bundled_model(), options);
+  notes.clear();
+  PageTranslator(translator).translate(std::string(kInvalid));
+  EXPECT_THAT(notes, Contains(HasSubstr("(lines 3, 5)")));
+}
+
+TEST(PageTranslator, IsStrictWhenAsked) {
+  TranslatorOptions options;
+  options.strict = true;
+  const Translator strict(find_bundled_model(), options);
+  const PageTranslator pages(strict);
+  EXPECT_THAT([&] { pages.translate(std::string(kInvalid)); },
+              ThrowsMessage<Error>(HasSubstr("line 3 is not valid UTF-8, or has NUL in it")));
+  EXPECT_THAT([&] { pages.translate("Tom.\n\n\xFF\n"); },
+              ThrowsMessage<Error>(HasSubstr("line 3 is not valid UTF-8")))
+      << "also what is in no sentence";
+  EXPECT_EQ(pages.translate("12\n"), "12\n");
 }
 
 TEST(PageTranslator, NeedsNoAlignment) {

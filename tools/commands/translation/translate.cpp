@@ -253,7 +253,9 @@ void TranslateCommand::translate_page(const Translator& translator) {
   std::vector<std::string> files = files_read();
   files.push_back(inputs_.front());
   OutputFile output(common_.output, files);
-  output.write(PageTranslator(translator, pages_.page(), second_.get()).translate(std::move(page)));
+  PageOptions options = pages_.page();
+  if (!common_.quiet) options.log = print_note;
+  output.write(PageTranslator(translator, options, second_.get()).translate(std::move(page)));
   output.close();
 }
 
