@@ -97,7 +97,7 @@ constexpr MarianOption kWithoutEffect[] = {
     {"ssplit-prefix-file"},
     {"stat-freq"},
     {"throttle"},
-    {"tsv", '\0', true},  // fields are read where the model or an option needs them
+    {"tsv", '\0', true},  // fields are read where they are needed; translate has its own
     {"tsv-fields"},
     {"use-legacy-batching", '\0', true},
 };

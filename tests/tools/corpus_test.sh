@@ -56,6 +56,24 @@ bad "the object has 'a' twice" '{"a":"x","a":"y"}' /dev/null
 bad "the field 'a' is a number, but a text is translated" '{"a":1}' /dev/null
 bad "the object has a field 'translation' already" '{"a":"x","translation":1}' /dev/null
 refuses "the header has no column 'de', but 'id', 'text'; give" translate "${fast[@]}" --tsv de header.tsv
+# marian-decoder's --tsv has no value: a prefix is behind a tab.
+paste text <(sed 's/ .*//' expected) >prefixes
+works translate "${fast[@]}" --force-decode -i prefixes -o guided
+works translate "${fast[@]}" --tsv --force-decode --tsv-fields 2 -i prefixes
+same out guided "--tsv before another option"
+works translate "${fast[@]}" --force-decode -i prefixes --tsv
+same out guided "--tsv at the end"
+printf 'tsv: true\ntsv-fields: 2\nforce-decode: true\n' >marian.yml
+works translate "${fast[@]}" -c marian.yml -i prefixes
+same out guided "tsv in a configuration"
+works score "${usual[@]}" -c marian.yml -t one one
+printf 'tsv: 2\n' >column.yml
+works translate "${fast[@]}" -c column.yml -i text.tsv
+same out expected.tsv "a column in a configuration"
+printf 'tsv: true\n' >marian.yml
+refuses "--tsv needs the column to translate" translate "${fast[@]}" -c marian.yml -i prefixes
+refuses "--tsv needs the column to translate" translate "${fast[@]}" -i prefixes --tsv
+refuses "--tsv has the column 'prefixes'" translate "${fast[@]}" --force-decode --tsv prefixes
 refuses "there is a column 'id' already" translate "${fast[@]}" --tsv text --added-field id header.tsv
 refuses "numbered from 1" translate "${fast[@]}" --tsv 0 header.tsv
 refuses "--n-best is for lines" translate "${fast[@]}" --tsv 1 --n-best header.tsv

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "tools/options/input_files.h"
 #include "tools/options/number_options.h"
@@ -17,7 +18,14 @@ namespace {
 constexpr double kMaxInterval = 604'800;
 
 void expect_lines(const OutputFormat& format, const TranslatorOptions& translator,
-                  const char* name) {
+                  const std::string& column) {
+  if (!column.empty() && translator.force_decode)
+    throw Error(
+        fmt::format("--tsv has the column {}, whose translation is added to a row, and "
+                    "--force-decode is for lines; for marian-decoder's --tsv, which has no value, "
+                    "put it before another option; else leave one of them out",
+                    in_quotes(column)));
+  const char* name = column.empty() ? "--jsonl" : "--tsv";
   const std::pair<bool, const char*> others[] = {{format.n_best, "--n-best"},
                                                  {format.json, "--json"},
                                                  {format.word_scores, "--word-scores"},
@@ -43,7 +51,9 @@ void CorpusCommandOptions::add_to(CLI::App& app) {
   CLI::Option* columns =
       app.add_option("--tsv", tsv,
                      "Translate this column of lines with tabs, and add the translation as the "
-                     "last one: a number from 1, or a name in the first line of each file")
+                     "last one: a number from 1, or a name in the first line of each file; without "
+                     "a value, as in marian-decoder, lines have the fields of --force-decode")
+          ->expected(0, 1)
           ->type_name("COLUMN");
   app.add_option("--jsonl", jsonl,
                  "Translate this field of lines that are JSON objects, and add the translation as "
@@ -76,6 +86,16 @@ void CorpusCommandOptions::add_to(CLI::App& app) {
       ->default_str("unknown");
 }
 
+void CorpusCommandOptions::expect_column(Options& options, const TranslatorOptions& translator,
+                                         std::size_t source_texts) const {
+  if (!options.given("--tsv") || !tsv.empty()) return;
+  if (translator.force_decode || translator.constraints || source_texts > 1) return;
+  throw Error(
+      "--tsv needs the column to translate, its number or its name, as --tsv 2; without one, as in "
+      "marian-decoder, it is for lines with a prefix behind a tab: add --force-decode, or leave "
+      "it out");
+}
+
 std::string CorpusCommandOptions::output_of(const std::string& input) const {
   return (std::filesystem::path(folder) / std::filesystem::path(input).filename()).string();
 }
@@ -86,7 +106,7 @@ void CorpusCommandOptions::expect_fitting(Options& options, const OutputFormat& 
                                           const std::vector<std::string>& inputs,
                                           const std::string& output) const {
   if (has_fields()) {
-    expect_lines(format, translator, tsv.empty() ? "--jsonl" : "--tsv");
+    expect_lines(format, translator, tsv);
     if (pages.html || (pages.text && !tsv.empty()))
       throw Error(fmt::format("{} cannot go with {}; only --jsonl and --text can go together",
                               pages.html ? "--html" : "--text", tsv.empty() ? "--jsonl" : "--tsv"));

@@ -34,6 +34,11 @@ struct CorpusCommandOptions {
   /// Where the translation of an input goes.
   std::string output_of(const std::string& input) const;
 
+  /// Throws Error for --tsv without a column, marian-decoder's flag, where lines have no fields: of
+  /// `translator`'s guides, or of several texts that the model reads.
+  void expect_column(Options& options, const TranslatorOptions& translator,
+                     std::size_t source_texts) const;
+
   /// Throws Error for options that contradict each other.
   void expect_fitting(Options& options, const OutputFormat& format,
                       const TranslatorOptions& translator, const PageCommandOptions& pages,

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/page_translator.h"
@@ -232,6 +233,7 @@ int TranslateCommand::run() {
   corpus_.expect_fitting(options(), format_, translator_, pages_, inputs_, common_.output);
 
   Model model = load();
+  corpus_.expect_column(options(), translator_, source_texts(model.graph).size());
   finish();
   open_second();
   align_tags(model, translator_);
