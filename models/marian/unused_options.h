@@ -13,6 +13,9 @@ bool known_to_marian(std::string_view name);
 /// Marian itself passes over them elsewhere.
 bool decided_by_model(std::string_view name);
 
+/// Whether it is an option of `marian` for training alone.
+bool is_for_training(std::string_view name);
+
 /// Why such an option has no counterpart; "" if that needs no reason.
 std::string_view reason_against(std::string_view name);
 

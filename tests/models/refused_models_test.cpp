@@ -59,5 +59,12 @@ TEST(RefusedOptions, HaveAReasonWhereItHelps) {
   EXPECT_FALSE(known_to_marian("max-length-break"));
 }
 
+TEST(TrainingOptions, AreThoseOfTrainingAlone) {
+  for (const char* name : {"after", "learn-rate", "sync-sgd", "valid-translation-output"})
+    EXPECT_TRUE(is_for_training(name)) << name;
+  for (const char* name : {"beam-size", "early-stopping", "mini-batch", ""})
+    EXPECT_FALSE(is_for_training(name)) << name;
+}
+
 }  // namespace
 }  // namespace fuselage::refused_models_test

@@ -94,6 +94,36 @@ refuses "skip-cost cannot go with output-sampling" translate "${usual[@]}" -b 1 
 refuses "marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1" translate -d 0
 refuses "unknown option '--beam-siz'; did you mean '--beam-size'?" translate --beam_siz 6
 refuses "unknown option '--beam'; did you mean '--beam-size'?" translate --beam 6
+
+# Options of CTranslate2, and of training.
+while read -r name counterpart; do
+  refuses "${name//_/-} is an option of CTranslate2; here it is $counterpart" translate "$name" 2
+done <<'NAMES'
+--inter_threads --cpu-threads N
+--intra_threads --cpu-threads N
+--batch_size --mini-batch N
+--compute_type --precision FORMAT
+--num_hypotheses --n-best --n-best-size N
+--length_penalty --normalize X
+--return_scores --n-best
+--with_scores --n-best
+--max_decoding_length --max-words N
+--sampling_topk --output-sampling topk K
+--sampling-temperature --output-sampling topk K T
+--device_index --device cuda:N
+--target_prefix --force-decode
+--prefix --force-decode
+NAMES
+refuses "unknown option '--sampling-topk'" score --sampling_topk 2
+refuses "--compute-type is an option of CTranslate2; here it is --precision FORMAT" score --compute_type int8
+refuses "--learn-rate is an option of marian for training; leave it out" translate --learn-rate 0.1
+printf 'early-stopping: 10\ncost-type: ce-mean-words\n' >training.yml
+refuses "training.yml: --cost-type is an option of marian for training; give the configuration for the decoder, which training writes beside the model: model.npz.decoder.yml" \
+  translate -c training.yml
+refuses "training.yml: --cost-type is an option of marian for training" score -c training.yml
+printf 'inter-threads: 2\n' >foreign.yml
+refuses "foreign.yml: --inter-threads is an option of CTranslate2; here it is --cpu-threads N" translate -c foreign.yml
+
 refuses "vocabularies are two files, source and target, not 3" translate "${usual[@]}" one
 refuses "--train-sets takes 2 values, not 3" score "${usual[@]}" -t one one two
 refuses "--precision takes 2 values, not 3" translate --precision int4 int8 float32

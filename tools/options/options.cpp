@@ -17,6 +17,7 @@
 #include "models/marian/config_entries.h"
 #include "models/marian/unused_options.h"
 #include "tools/options/files.h"
+#include "tools/options/foreign_options.h"
 #include "tools/options/help_text.h"
 
 namespace fuselage {
@@ -94,12 +95,22 @@ void Options::advise_against(const std::string& option) const {
 }
 
 void Options::refuse(const std::string& name, const std::string& where) {
+  if (const ForeignOption* foreign = find_foreign_option(name);
+      foreign && app_.get_option_no_throw(fmt::format("--{}", foreign->counterpart)) != nullptr)
+    throw Error(fmt::format("{}--{} is an option of CTranslate2; here it is {}", where, name,
+                            foreign->advice));
   if (name == "devices")
     throw Error(
         "marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1");
   if (known_to_marian(name))
     throw Error(fmt::format("marian-decoder's --{} is not supported here{}{}; leave it out", name,
                             reason_against(name).empty() ? "" : ": ", reason_against(name)));
+  if (is_for_training(name))
+    throw Error(fmt::format(
+        "{}--{} is an option of marian for training; {}", where, name,
+        where.empty() ? "leave it out"
+                      : "give the configuration for the decoder, which training writes beside the "
+                        "model: model.npz.decoder.yml"));
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -200,6 +211,14 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
   }
 }
 
+/// Before other options, some of which, as early-stopping, have another meaning in training.
+void Options::refuse_training(const std::vector<ConfigEntry>& entries, const std::string& path) {
+  for (const ConfigEntry& entry : entries)
+    if (is_for_training(entry.key) && app_.get_option_no_throw("--" + entry.key) == nullptr &&
+        !known_to_marian(entry.key))
+      refuse(entry.key, path + ": ");
+}
+
 void Options::apply_config(const std::string& path, bool ignore_unknown) {
   apply_config_text(read_text(path, YamlLimits{}.bytes), path, ignore_unknown);
 }
@@ -212,6 +231,7 @@ void Options::apply_config_text(const std::string& text, const std::string& path
         "{}: a configuration is a mapping of option names to values; give a text to translate "
         "before the options",
         path));
+  if (!ignore_unknown) refuse_training(*entries, path);
   std::set<std::string> seen;
   for (const ConfigEntry& entry : *entries) {
     const std::string& key = entry.key;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/marian/config_entries.h"
+
 namespace fuselage {
 
 /// Title of the last group, with --help and --version.
@@ -80,6 +82,7 @@ class Options {
   void check_values();
   void advise_against(const std::string& option) const;
   [[noreturn]] void refuse(const std::string& name, const std::string& where);
+  void refuse_training(const std::vector<ConfigEntry>& entries, const std::string& path);
   void check_names(const std::vector<std::string>& arguments);
   void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
 
