@@ -86,6 +86,16 @@ refuses "cannot open nope.yml" translate -c nope.yml
 # Options.
 refuses "--output-sampling: there is no method 'fulll'; did you mean 'full'?" translate --output-sampling fulll
 refuses "--output-sampling: the temperature must be a number from 0.001 to 1000, not '0'" translate --output-sampling full 0
+refuses "--output-sampling: 'topk' takes 2 numbers, not 3; see" translate --output-sampling topk 10 0.5 1
+refuses "--output-sampling: 'full' takes 1 number, not 2; give a text, as 'one', before the options, or with -i" \
+  translate --output-sampling full 1 one
+refuses "--output-sampling: K must be a whole number from 1 to 1024, not 'one'; give a text, as 'one'" translate --output-sampling topk one
+refuses "--shortlist: FIRST must be a number from 0 on, not 'one'; give a text, as 'one', before the options, or with -i" \
+  translate --shortlist lex.bin one
+refuses "--shortlist: a path and up to three numbers are needed, not 5 values; give a text" translate --shortlist lex 1 2 0 one
+refuses "--normalize: a number from -10 to 10 is needed, not 'one'; give a text, as 'one', before the options, or with -i" \
+  translate --normalize one
+refuses "--normalize: a number from -10 to 10 is needed, not 'one'; see" score --normalize one
 for seed in -1 1.5 18446744073709551616; do
   refuses "--seed: a whole number from 0 to 18446744073709551615 is needed, not '$seed'" translate --seed=$seed
 done

@@ -78,6 +78,16 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// The same with a hint for a text, which an optional value takes.
+CLI::Validator or_text(const CLI::App& app, const CLI::Validator& validator) {
+  const std::string description = validator.get_description();
+  return {[&app, validator](std::string& value) {
+            const std::string problem = validator(value);
+            return problem.empty() ? problem : problem + hint_of_text(app, value);
+          },
+          description};
+}
+
 /// For CLI11, which wants a range; the model decides.
 constexpr int kMaxVocabularies = 100;
 
@@ -140,7 +150,7 @@ void ModelCommandOptions::add_scoring_to(CLI::App& app) {
          "model's own or 0 without the option")
       ->expected(0, 1)
       ->type_name("X")
-      ->check(limits_of("normalize"));
+      ->check(or_text(app, limits_of("normalize")));
   add_number(app, "--word-penalty", word_penalty, "Subtracted from the score per word",
              range_of("word-penalty"))
       ->default_str("the model's, or 0");

@@ -10,21 +10,25 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "tools/options/validators.h"
 
 namespace fuselage {
 namespace {
 
 constexpr const char* kSamplingOption = "--output-sampling";
 
+/// More than there can be: parse_sampling counts them, and CLI11 would keep the last ones alone.
+constexpr int kMaxValues = 100;
+
 }  // namespace
 
 void add_sampling_option(CLI::App& app, std::optional<Sampling>& sampling) {
-  const auto set = [&sampling](const std::vector<std::string>& values) {
+  const auto set = [&sampling, &app](const std::vector<std::string>& values) {
     try {
       const bool bare = values.size() == 1 && (values[0].empty() || values[0] == "true");
       sampling = bare ? Sampling() : parse_sampling(values);
     } catch (const Error& error) {
-      throw CLI::ValidationError(kSamplingOption, error.what());
+      throw CLI::ValidationError(kSamplingOption, error.what() + hint_of_text(app, values.back()));
     }
   };
   app.add_option_function<std::vector<std::string>>(
@@ -33,7 +37,7 @@ void add_sampling_option(CLI::App& app, std::optional<Sampling>& sampling) {
          "(10); nucleus P, of the most probable up to the sum P (0.9); epsilon E, of those of at "
          "least the probability E (0.02); each with a temperature T (1). --beam-size is then the "
          "number of samples, 1 unless given")
-      ->expected(0, 3)
+      ->expected(0, kMaxValues)
       ->type_name("full|topk|nucleus|epsilon [NUMBER] [T]");
 }
 

@@ -4,21 +4,25 @@
 #include <vector>
 
 #include "fuselage/base/error.h"
+#include "tools/options/validators.h"
 
 namespace fuselage {
 namespace {
 
 constexpr const char* kOption = "--shortlist";
 
+/// More than there can be: parse_shortlist counts them, and CLI11 would keep the last ones alone.
+constexpr int kMaxShortlistValues = 100;
+
 }  // namespace
 
 void ShortlistChoice::add_to(CLI::App& app) {
-  const auto set = [this](const std::vector<std::string>& values) {
+  const auto set = [this, &app](const std::vector<std::string>& values) {
     const bool union_of_batch = given_.union_of_batch;
     try {
       given_ = parse_shortlist(values);
     } catch (const Error& error) {
-      throw CLI::ValidationError(kOption, error.what());
+      throw CLI::ValidationError(kOption, error.what() + hint_of_text(app, values.back()));
     }
     given_.union_of_batch = union_of_batch;
   };
@@ -27,7 +31,7 @@ void ShortlistChoice::add_to(CLI::App& app) {
          "Lexical table (lex.s2t or its binary form): each sentence is translated with the FIRST "
          "words of the vocabulary (100) and the BEST translations (100) of its own words, of a "
          "probability above PRUNE (0)")
-      ->expected(1, 4)
+      ->expected(1, kMaxShortlistValues)
       ->type_name("FILE [FIRST BEST PRUNE]");
   app.add_flag("--no-shortlist", none_, "Do without the shortlist that the model has")
       ->excludes(kOption);

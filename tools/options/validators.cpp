@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/suggest.h"
@@ -34,6 +36,14 @@ CLI::Validator number_in(NumberRange range) {
     return fmt::format("{} is needed, not {}", range.description(), in_quotes(text));
   };
   return {validate, describe(range)};
+}
+
+std::string hint_of_text(const CLI::App& app, const std::string& value) {
+  std::error_code error;
+  if (app.get_option_no_throw("--input") == nullptr ||
+      !std::filesystem::is_regular_file(value, error))
+    return "";
+  return fmt::format("; give a text, as {}, before the options, or with -i", in_quotes(value));
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

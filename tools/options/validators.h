@@ -13,6 +13,11 @@ namespace fuselage {
 /// Accepts the numbers of a range. Errors name the range and the value.
 CLI::Validator number_in(NumberRange range);
 
+/// For the error of a value that an option cannot take: where to give a text, if `value` is a file,
+/// and the command takes texts; else "". Options with several values, or an optional one, take all
+/// arguments that follow.
+std::string hint_of_text(const CLI::App& app, const std::string& value);
+
 /// Accepts these words. Errors name the words and the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);
 
