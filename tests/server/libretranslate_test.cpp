@@ -51,7 +51,7 @@ TEST_F(LibreTranslate, TakesFormsOfAnySize) {
 
 TEST_F(LibreTranslate, TakesParametersBehindThePath) {
   const auto answer = RunningServer::answer_of(
-      server->client().Post("/translate?q=Tom%20is%20my+friend.&source=en&target=de"));
+      server->client().Post("/translate?q=Tom%20is%20my%20friend.&source=en&target=de"));
   EXPECT_EQ(answer.json["translatedText"], translated("Tom is my friend."));
   const auto half = server->post("/translate?source=en&target=de", "q=I+am+tired.", kForm);
   EXPECT_EQ(half.json["translatedText"], translated("I am tired."));
