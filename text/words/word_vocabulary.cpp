@@ -158,10 +158,11 @@ class WordVocabulary : public Vocabulary {
 
   /// The id of a symbol, which a list that lacks it has behind its last word, as in CTranslate2.
   WordId last_word(std::string_view symbol) {
+    if (const std::optional<WordId> id = find(symbol)) return *id;
     const WordId next = entries_.back().id + 1;
-    const auto [entry, is_new] = ids_.emplace(symbol, next);
-    if (is_new) entries_.push_back({next, std::string(symbol)});
-    return entry->second;
+    ids_.emplace(symbol, next);
+    entries_.push_back({next, std::string(symbol)});
+    return next;
   }
 
   WordId required(std::string_view symbol, std::string_view meaning, const std::string& name) {
