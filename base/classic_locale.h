@@ -15,7 +15,7 @@ class ClassicLocale {
   ClassicLocale& operator=(const ClassicLocale&) = delete;
 
  private:
-  struct Before;  ///< what the thread had, as its system tells it
+  struct Before;  ///< the locale of the thread before, in the form of its system
   std::unique_ptr<Before> before_;
 };
 

@@ -65,7 +65,7 @@ std::string valid_text(std::string_view text);
 /// `text` without line breaks, which words of a vocabulary may contain.
 std::string one_line(std::string text);
 
-/// Adds those of `more` that are not among the oddities yet.
+/// Adds the oddities of `more` that are missing.
 void add_oddities(std::vector<LineOddity>& oddities, const std::vector<LineOddity>& more);
 
 /// Gathers the oddities of the lines of a text into a few notes.
