@@ -161,6 +161,24 @@ TEST(GuidedTranslation, ReadsGuidesFromFieldsOfALine) {
                   HasSubstr("line 1 has 3 fields, separated by tabs, but a line has 1 of")));
 }
 
+// The bundled model has a shortlist, whose scores other kernels compute where prefixes are allowed.
+TEST(GuidedTranslation, LinesWithoutGuidesHaveTheBitsOfAnUnguidedTranslator) {
+  const std::vector<std::string> lines{"Where is the nearest station?", "I don't know.",
+                                       "He has been to Paris twice, but he never saw the tower."};
+  for (const bool guided : {true, false})
+    for (const Precision precision : {Precision::int8, Precision::fp32}) {
+      TranslatorOptions options{.beam_size = 4, .n_best = 4};
+      options.compile.precision = precision;
+      const Translator plain(find_bundled_model(), options);
+      options.guided = guided;
+      options.force_decode = !guided;
+      const Translator other(find_bundled_model(), options);
+      const std::vector<Translation> expected = plain.translate(lines),
+                                     got = other.translate(lines);
+      for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(show(got[i]), show(expected[i]));
+    }
+}
+
 TEST(GuidedTranslation, HasTheTermsOfATerminology) {
   const support::TemporaryFolder folder;
   std::ofstream(folder / "terms.tsv") << "friend\tKumpel\tFreundin\nhouse\tGebäude\n";

@@ -242,8 +242,7 @@ class SegmentLogSoftmax final : public RowsOfPairs {
     const float* x = plain_in<const float>(in, run, 0);
     float* out = result_at(in, run);
     for_rows(run, [&](std::size_t, std::size_t first, std::size_t count) {
-      run.kernels.log_softmax({.data = x + first, .stride = count, .columns = count}, 1, count,
-                              {out + first, count});
+      run.kernels.shortlist_log_softmax({x + first, count}, out + first);
     });
   }
 };

@@ -143,6 +143,10 @@ struct KernelTable : SimdFunctions {
   /// The products and biases that shortlist_k_best ranks, list after list and row after row.
   void (*shortlist_products)(const RowsIn& a, std::span<const ListedRows> lists,
                              const MatrixColumns& b, const float* bias, float* out) = nullptr;
+
+  /// log_softmax of the logits of a row's list, with the bits of shortlist_k_best; `out` takes as
+  /// many. Where all are -infinity, so are the results.
+  void (*shortlist_log_softmax)(std::span<const float> logits, float* out) = nullptr;
 };
 
 /// Writes a family's entries for Highway's chosen target; returns the target that the functions

@@ -122,6 +122,43 @@ TEST_P(ShortlistTest, ListsOfEveryLength) {
   }
 }
 
+/// The log-probabilities of a row's list are those of the k best.
+TEST_P(ShortlistTest, LogSoftmaxHasTheBitsOfTheBest) {
+  const Layer layer(20, 700, true, 31);
+  const StoredColumns stored(layer);
+  const Matrix x = Matrix::random(1, 20, 32);
+  for (std::size_t count = 1; count <= 350; count += count < 140 ? 1 : 37) {
+    Columns columns = every(2, 700);
+    columns.resize(count);
+    Matrix logits(1, count), scores(1, count);
+    kernels().shortlist_products(x.in(), one_list(1, columns), stored.get(), layer.bias_row(),
+                                 logits.row(0));
+    kernels().shortlist_log_softmax({logits.row(0), count}, scores.row(0));
+    const Ranked best = best_of(x.in(), 1, stored.get(), layer.bias_row(), columns, count, true);
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_TRUE(same_bits(scores.row(0) + best.ids[i] / 2, best.values.data() + i, 1)) << count;
+  }
+}
+
+TEST_P(ShortlistTest, LogSoftmaxOfValuesThatAreNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto scores_of = [&](const Matrix& logits) {
+    std::vector<float> scores(logits.cols());
+    kernels().shortlist_log_softmax({logits.row(0), logits.cols()}, scores.data());
+    return scores;
+  };
+  Matrix logits = Matrix::random(1, 150, 33);
+  for (const float value : {kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    logits(0, 140) = value;
+    for (const float score : scores_of(logits)) EXPECT_TRUE(std::isnan(score)) << value;
+  }
+  logits(0, 140) = -kInfinity;
+  for (std::size_t i = 0; i < 150; ++i)
+    EXPECT_EQ(std::isfinite(scores_of(logits)[i]), i != 140) << i;
+  std::fill_n(logits.row(0), 150, -kInfinity);
+  EXPECT_EQ(scores_of(logits), std::vector<float>(150, -kInfinity));
+}
+
 TEST_P(ShortlistTest, RowsAloneAndColumnsAmongOthersGiveTheSameBits) {
   const Layer layer(37, 400, true, 6);
   const StoredColumns stored(layer);

@@ -188,6 +188,17 @@ inline ListProducts& products_of(const RowsIn& a, std::span<const ListedRows> li
 
 // --- The best of them ---
 
+// Logits of a list from `first` on, at most kChunk of them; -infinity up to a multiple of
+// kSumLanes.
+HWY_INLINE Logits chunk_of(float* data, std::size_t first, std::size_t count, TopLanes& tops) {
+  const std::size_t end = (count + kSumLanes - 1) / kSumLanes * kSumLanes;
+  for (std::size_t c = 0; c < end; c += kLanes) {
+    const Vector logits[] = {load(data + c)};
+    tops.take(logits, c);
+  }
+  return {data, first, end, &tops, tops.largest()};
+}
+
 // A row's logits, a chunk at a time.
 class ListedLogits {
  public:
@@ -200,23 +211,14 @@ class ListedLogits {
   void take(Wanted wanted, Row& row) const {
     for (std::size_t first = 0; first < columns_.size(); first += kChunk) {
       TopLanes tops;
-      const Logits logits = chunk(first, tops);
+      const Logits logits =
+          chunk_of(data_ + first, first, std::min(kChunk, columns_.size() - first), tops);
       row.ranking.take(logits, wanted, columns_.size());
       if (wanted == Wanted::best_and_sum) add_exps(logits, row.sum);
     }
   }
 
  private:
-  HWY_INLINE Logits chunk(std::size_t first, TopLanes& tops) const {
-    const std::size_t count = std::min(kChunk, columns_.size() - first);
-    const std::size_t end = (count + kSumLanes - 1) / kSumLanes * kSumLanes;
-    for (std::size_t c = 0; c < end; c += kLanes) {
-      const Vector logits[] = {load(data_ + first + c)};
-      tops.take(logits, c);
-    }
-    return {data_ + first, first, end, &tops, tops.largest()};
-  }
-
   float* data_;
   std::span<const std::int32_t> columns_;
 };
@@ -252,9 +254,25 @@ inline void shortlist_products(const RowsIn& a, std::span<const ListedRows> list
       out = std::copy_n(products.row(i, r), lists[i].columns.size(), out);
 }
 
+// Sums up chunk by chunk, as best_of_row does.
+inline void shortlist_log_softmax(std::span<const float> logits, float* out) {
+  ExpSum sums;
+  HWY_ALIGN float chunk[kChunk];
+  for (std::size_t first = 0; first < logits.size(); first += kChunk) {
+    const std::size_t count = std::min(kChunk, logits.size() - first);
+    std::fill(std::copy_n(logits.data() + first, count, chunk), chunk + kChunk, kLowest);
+    TopLanes tops;
+    add_exps(chunk_of(chunk, first, count, tops), sums);
+  }
+  const float sum = value_of(sums), center = center_of(sums.top);
+  const float log_sum = sum == 0.0f ? 0.0f : log_of(sum);
+  for (const float logit : logits) *out++ = (logit - center) - log_sum;
+}
+
 inline void set_shortlist(KernelTable& table) {
   table.shortlist_k_best = shortlist_k_best;
   table.shortlist_products = shortlist_products;
+  table.shortlist_log_softmax = shortlist_log_softmax;
 }
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
