@@ -39,6 +39,9 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
+/// The exit status where the system found out only in the child that there is no such program.
+constexpr int kNotFound = 127;
+
 /// Runs a program with these files as its standard streams; returns its exit status.
 int run_program(const std::vector<const char*>& arguments, const std::array<std::FILE*, 3>& files) {
   posix_spawn_file_actions_t actions;
@@ -52,15 +55,20 @@ int run_program(const std::vector<const char*>& arguments, const std::array<std:
   pid_t child = 0;
   const int failure = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0)
-    throw Error(fmt::format(
-        "cannot run '{}': {}; Debian's package graphviz has it (the format dot needs none)",
-        arguments[0], std::strerror(failure)));
+  const auto expect_found = [&](int error) {
+    if (error != 0)
+      throw Error(fmt::format(
+          "cannot run '{}': {}; Debian's package graphviz has it (the format dot needs none)",
+          arguments[0], std::strerror(error)));
+  };
+  expect_found(failure);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       throw Error(fmt::format("cannot wait for '{}': {}", arguments[0], std::strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  const int result = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  expect_found(result == kNotFound ? ENOENT : 0);
+  return result;
 }
 
 }  // namespace

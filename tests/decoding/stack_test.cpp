@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -29,8 +31,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A small stack. The system takes some of it for the thread's variables and the loaded libraries'
-/// own, more in this program than in others, and an exception needs some to be thrown.
-constexpr std::size_t kSmallest = 32 << 10;
+/// own, more in this program than in others, and an exception needs some to be thrown. On ARM64 no
+/// thread has less than 128 KiB.
+const std::size_t kSmallest =
+    std::max<std::size_t>(32 << 10, static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN)));
 
 /// The message of an Error in `work` on a thread with a stack of this size; "" without one.
 std::string error_on_stack(std::size_t bytes, const std::function<void()>& work) {

@@ -24,7 +24,9 @@ Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size);  // defi
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/make_model.h"
+#include "fuselage/ops/registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
+#include "graph/traversal.h"
 #include "tests/random_weights.h"
 
 namespace fuselage {
@@ -33,17 +35,19 @@ namespace {
 constexpr RotarySizes kSizes{
     .vocabulary = 9, .layers = 2, .heads = 4, .key_heads = 2, .width = 4, .inner = 12};
 
-std::string text_of(const std::string& name) {
-  return read_file(std::string(FUSELAGE_TEST_DATA) + "/language/" + name + ".ir");
+/// Compilers differ in the order in which they evaluate arguments, and so in the order of nodes.
+bool is_graph_of(const Graph& graph, const std::string& name) {
+  const std::string text = read_file(std::string(FUSELAGE_TEST_DATA) + "/language/" + name + ".ir");
+  return same_graph(graph, parse_graph(text, name, all_ops()));
 }
 
 TEST(Examples, AreTheGraphsThatNumpyComputes) {
-  EXPECT_EQ(print_graph(rotary_language_model(kSizes)), text_of("rotary_language_model"));
-  EXPECT_EQ(print_graph(recurrent_mixing(9, 6, 2)), text_of("recurrent_mixing"));
-  EXPECT_EQ(print_graph(sequence_labels(7, 6, 3, 5)), text_of("sequence_labels"));
-  EXPECT_EQ(print_graph(frame_encoder(4, 6, 2)), text_of("frame_encoder"));
-  EXPECT_EQ(print_graph(linear_attention(7, 2, 3)), text_of("linear_attention"));
-  EXPECT_EQ(print_graph(tiny_translator(7, 6)), text_of("tiny_translator"));
+  EXPECT_TRUE(is_graph_of(rotary_language_model(kSizes), "rotary_language_model"));
+  EXPECT_TRUE(is_graph_of(recurrent_mixing(9, 6, 2), "recurrent_mixing"));
+  EXPECT_TRUE(is_graph_of(sequence_labels(7, 6, 3, 5), "sequence_labels"));
+  EXPECT_TRUE(is_graph_of(frame_encoder(4, 6, 2), "frame_encoder"));
+  EXPECT_TRUE(is_graph_of(linear_attention(7, 2, 3), "linear_attention"));
+  EXPECT_TRUE(is_graph_of(tiny_translator(7, 6), "tiny_translator"));
 }
 
 /// "BATCH / STEP": the kernels that a batch and a step run.

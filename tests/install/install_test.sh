@@ -2,6 +2,8 @@
 # Installs the build into a prefix, moves the prefix, and builds the project of docs/install.md with what
 # is there: by find_package, by pkg-config, and with the library as a subproject.
 # Usage: install_test.sh BUILD SOURCES
+# With a toolchain in CMAKE_TOOLCHAIN_FILE, for another machine: CC and CXX are its compilers, and Linux has to know
+# an emulator for its programs.
 set -euo pipefail
 build=$1
 sources=$2
@@ -91,7 +93,9 @@ fi
 # --- A project that only uses find_package.
 examples=$prefix/share/doc/fuselage/docs/examples
 cp -r "$examples/project" "$examples/tiny_translator.cpp" .
-run cmake -S project -B found -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
+# Toolchains look for packages in their own folders alone.
+[[ -z ${CMAKE_TOOLCHAIN_FILE:-} ]] || place=(-DFuselage_DIR="$(dirname "$(find "$prefix" -name FuselageConfig.cmake)")")
+run cmake -S project -B found "${place[@]:--DCMAKE_PREFIX_PATH=$prefix}" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" -DCMAKE_CXX_EXTENSIONS=OFF
 run cmake --build found
 [[ $(found/translate <<<"$text") == "$expected" ]] || fail "the C program"
@@ -138,7 +142,7 @@ extern "C" FUSELAGE_API void fuselage_extension() {
                           cpu::make_kernel<cpu::PlainKernel<run_tanh>>}});
 }
 CPP
-run c++ -std=c++20 -shared -fPIC -I"$prefix/include" my_kernel.cpp -o libmy_kernel.so
+run "${CXX:-c++}" -std=c++20 -shared -fPIC -I"$prefix/include" my_kernel.cpp -o libmy_kernel.so
 run "$prefix/bin/fuselage" ops tanh --extension ./libmy_kernel.so
 grep -q my_tanh log || fail "a kernel of an extension: $(<log)"
 
@@ -146,9 +150,9 @@ grep -q my_tanh log || fail "a kernel of an extension: $(<log)"
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=${library%/*}/pkgconfig
   read -ra flags < <(pkg-config --cflags --libs fuselage)
-  run gcc project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
+  run "${CC:-gcc}" project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
   [[ $(./by_pkg_config <<<"$text") == "$expected" ]] || fail "the C program by pkg-config"
-  run c++ -std=c++20 project/tiny.cpp tiny_translator.cpp "${flags[@]}" -Wl,-rpath,"${library%/*}" -o tiny
+  run "${CXX:-c++}" -std=c++20 project/tiny.cpp tiny_translator.cpp "${flags[@]}" -Wl,-rpath,"${library%/*}" -o tiny
 fi
 
 # --- As a subproject: warnings are no errors, and tests, benchmarks and installation are off. (Building it

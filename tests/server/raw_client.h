@@ -65,7 +65,7 @@ class RawClient {
 
   /// All that comes until the server closes the connection, or until `end` has come.
   std::string read(std::string_view end = {},
-                   std::chrono::seconds timeout = std::chrono::seconds(20)) const {
+                   std::chrono::seconds timeout = std::chrono::seconds(300)) const {
     std::string all;
     const auto until = std::chrono::steady_clock::now() + timeout;
     pollfd entry{.fd = socket_, .events = POLLIN, .revents = 0};

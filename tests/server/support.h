@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -28,6 +29,9 @@ inline ModelStore::Open bundled_as(std::vector<LanguagePair> pairs,
   };
 }
 
+/// The time that a client waits for an answer: an emulated processor may need it.
+inline constexpr std::chrono::seconds kPatience(300);
+
 /// A server on a free port, and a client of it.
 class RunningServer {
  public:
@@ -44,7 +48,11 @@ class RunningServer {
   }
 
   TranslationServer& server() { return server_; }
-  httplib::Client client() const { return httplib::Client("127.0.0.1", server_.port()); }
+  httplib::Client client() const {
+    httplib::Client client("127.0.0.1", server_.port());
+    client.set_read_timeout(kPatience);
+    return client;
+  }
 
   struct Answer {
     int status = 0;

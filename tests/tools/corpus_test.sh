@@ -7,10 +7,12 @@ RANDOM=7
 fast=("${usual[@]}" -b 1 --cpu-threads 2)
 
 # A text with lines of its own, and the same as TSV and as JSON lines.
-for i in $(seq 100); do awk -v i="$i" '{print $0, i}' "$input"; done >text
+for i in $(seq $((100 / slowness))); do awk -v i="$i" '{print $0, i}' "$input"; done >text
 awk '{printf "%d\t%s\tx\n", NR, $0}' text >text.tsv
 awk '{gsub(/["\\]/, "\\\\&"); printf "{\"id\": %d, \"text\": \"%s\", \"x\": 1.50}\n", NR, $0}' text >text.jsonl
+begin=${EPOCHREALTIME//[.,]/}
 works translate "${fast[@]}" -i text -o expected
+whole=$((${EPOCHREALTIME//[.,]/} - begin)) # microseconds
 awk 'NR == FNR {line[FNR] = $0; next} {printf "%s\t%s\n", $0, line[FNR]}' expected text.tsv >expected.tsv
 awk 'NR == FNR {gsub(/["\\]/, "\\\\&"); line[FNR] = $0; next} {sub(/}$/, ""); printf "%s,\"translation\":\"%s\"}\n", $0, line[FNR]}' \
   expected text.jsonl >expected.jsonl
@@ -103,7 +105,7 @@ killed() {
   while [[ $kills -lt 20 ]]; do
     "$fuselage" translate "${fast[@]}" "$@" --resume --checkpoint-seconds 0.01 --quiet 2>err &
     local job=$!
-    sleep "0.$((RANDOM % 3))$((RANDOM % 10))$((RANDOM % 10))"
+    sleep "$(awk -v whole="$whole" -v thousandth=$((RANDOM % 400)) 'BEGIN {print whole * thousandth / 1e9}')"
     kill -9 $job 2>/dev/null && kills=$((kills + 1))
     wait $job 2>/dev/null
     local status=$?

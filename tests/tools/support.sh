@@ -22,11 +22,14 @@ fail() {
   failures=$((failures + 1))
 }
 
+# How many times slower than a processor of today this one is: an emulated one.
+slowness=${FUSELAGE_TEST_SLOWNESS:-1}
+
 # refuses MESSAGE ARGUMENTS…: exit status 1, and one line on standard error that holds MESSAGE.
 refuses() {
   local message=$1
   shift
-  timeout 60 "$fuselage" "$@" >out 2>err </dev/null
+  timeout $((60 * slowness)) "$fuselage" "$@" >out 2>err </dev/null
   local status=$?
   [[ $status -eq 1 ]] || fail "exit status $status instead of 1: $*"
   [[ $(wc -l <err) -eq 1 ]] || fail "not one line of message: $* ($(cat err))"
@@ -36,7 +39,7 @@ refuses() {
 
 # works ARGUMENTS…: exit status 0.
 works() {
-  timeout 60 "$fuselage" "$@" >out 2>err || fail "exit status $?: $* ($(cat err))"
+  timeout $((60 * slowness)) "$fuselage" "$@" >out 2>err || fail "exit status $?: $* ($(cat err))"
 }
 
 same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
