@@ -84,6 +84,12 @@ std::int32_t samples_of(const Options& options) {
   return options.beam_size.value_or(1);
 }
 
+/// The placeholders that a model states, which are words of its own vocabularies, in raw text.
+std::vector<std::string> placeholders_of(const Model& model, const VocabularyPairOptions& use) {
+  if (!use.paths.empty() || !use.sentencepiece_encode || !use.sentencepiece_decode) return {};
+  return model.text.placeholders;
+}
+
 }  // namespace
 
 TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
@@ -116,6 +122,7 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   if (options.force_decode || options.constraints || !options.terminology.empty())
     options.guided = true;
   if (!options.shortlist) options.shortlist = model.shortlist;
+  if (!options.placeholders) options.placeholders = placeholders_of(model, options.vocabularies);
   set_common(options, values);
   return options;
 }

@@ -1,9 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 #include <istream>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "base/machine/cores.h"
 #include "decoding/lines/line_beam.h"
 #include "decoding/lines/line_encoder.h"
+#include "decoding/lines/line_numbers.h"
 #include "decoding/lines/line_pipeline.h"
 #include "decoding/lines/line_reader.h"
 #include "decoding/lines/token_places.h"
@@ -119,28 +118,6 @@ void expect_terms_fit(const TranslatorOptions& options) {
         "others do not yet");
 }
 
-/// The numbers that guides give lines, which are read in other threads than their translations
-/// come in.
-class LineNumbers {
- public:
-  void add(const LineGuide& guide) {
-    const std::lock_guard lock(mutex_);
-    numbers_.push_back(guide.number);
-  }
-
-  /// The number of the next line, the `count`th, which is in the place of a missing one.
-  std::size_t take(std::size_t count) {
-    const std::lock_guard lock(mutex_);
-    const std::size_t number = numbers_.front().value_or(count);
-    numbers_.pop_front();
-    return number;
-  }
-
- private:
-  std::mutex mutex_;
-  std::deque<std::optional<std::size_t>> numbers_;
-};
-
 Translation untranslated(const EncodedLine& line) {
   return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
 }
@@ -172,13 +149,17 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
                        never_above_zero(model.graph, scores_of(model.graph));
   verify(search_);
   if (options_.model_scores) search_.models = ensemble_size(model.graph);
+  if (!options_.placeholders->empty())
+    placeholders_ =
+        std::make_unique<const Placeholders>(*vocabularies_.source, *options_.placeholders);
   encoder_ =
       std::make_unique<SourceEncoder>(model.graph, vocabularies_,
                                       LineEncoder::Options{.max_length = *options_.max_length,
                                                            .right_left = right_left_,
                                                            .strict = options_.strict,
                                                            .text = "",
-                                                           .texts = options_.replace_unknowns},
+                                                           .texts = options_.replace_unknowns,
+                                                           .placeholders = placeholders_.get()},
                                       std::move(frame));
   if (options_.replace_unknowns)
     replacement_ = std::make_unique<UnknownReplacement>(
@@ -335,8 +316,9 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
 std::size_t Translator::Impl::count_tokens(std::string_view line) const {
   expect_one_text(vocabularies_, "a number of tokens");
   const TextFrame& frame = encoder_->frame();
-  return vocabularies_.source->encode(valid_text(frame.task + std::string(line))).size() +
-         frame.size();
+  const Placeholders::Line read = encoder_->fields().front().encoder.with_placeholders(
+      valid_text(frame.task + std::string(line)));
+  return vocabularies_.source->encode(read.text.text()).size() + frame.size();
 }
 
 Translation Translator::Impl::translate(std::string_view line, const LineGuide& guide) const {
@@ -505,8 +487,9 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
       std::reverse(words.begin(), words.end());
       std::reverse(texts.begin(), texts.end());
     }
-    result.n_best.push_back(
-        {one_line(vocabularies_.target->decode(words, texts)), std::move(hypothesis)});
+    std::string text = one_line(vocabularies_.target->decode(words, texts));
+    if (!line.placeholders.empty()) text = without_placeholders(text, line.placeholders).take();
+    result.n_best.push_back({std::move(text), std::move(hypothesis)});
   }
   return result;
 }
@@ -516,17 +499,31 @@ TokenSpans Translator::Impl::token_spans(std::string_view line,
   expect_one_text(vocabularies_, "places of tokens");
   // The text of a task is before that of the line.
   const std::string& task = encoder_->frame().task;
-  const std::string text = task + std::string(line);
-  TokenSpans spans{.source = places_of_pieces(text, vocabularies_.source->texts(text)),
+  const Placeholders::Line read =
+      encoder_->fields().front().encoder.with_placeholders(task + std::string(line));
+  const std::string& source = read.text.text();
+  TokenSpans spans{.source = places_of_pieces(source, vocabularies_.source->texts(source)),
                    .target = {}};
   for (TokenSpan& span : spans.source) {
+    const TextSpan in_line = read.text.to_first({span.begin, span.end});
+    span = {in_line.begin, in_line.end};
     span.begin -= std::min(span.begin, task.size());
     span.end -= std::min(span.end, task.size());
   }
   std::vector<WordId> words = translation.hypothesis.words;
   std::erase(words, vocabularies_.target->end_id());
   if (right_left_) std::ranges::reverse(words);
-  spans.target = places_of_words(translation.text, words, *vocabularies_.target);
+  if (read.used.empty()) {
+    spans.target = places_of_words(translation.text, words, *vocabularies_.target);
+  } else {
+    const std::string decoded = one_line(vocabularies_.target->decode(words));
+    const ReplacedText text = without_placeholders(decoded, read.used);
+    spans.target = places_of_words(decoded, words, *vocabularies_.target);
+    for (TokenSpan& span : spans.target) {
+      const TextSpan in_text = text.to_text({span.begin, span.end});
+      span = {in_text.begin, in_text.end};
+    }
+  }
   if (right_left_) {
     std::ranges::reverse(spans.source);
     std::ranges::reverse(spans.target);

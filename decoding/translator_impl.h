@@ -83,6 +83,7 @@ class Translator::Impl : public State {
   std::string source_language_;
   VocabularyPair vocabularies_;
   SearchOptions search_;
+  std::unique_ptr<const Placeholders> placeholders_;  ///< null: none
   std::unique_ptr<const SourceEncoder> encoder_;
   std::unique_ptr<const UnknownReplacement> replacement_;  ///< null: unknown words stay
   std::unique_ptr<const GuideEncoder> guide_encoder_;      ///< null: no guides

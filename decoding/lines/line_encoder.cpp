@@ -103,6 +103,14 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
     line = repaired = one_line(std::string(line));
   }
   result.words = vocabulary_.encode(line);
+  if (options_.placeholders) {
+    Placeholders::Line read = options_.placeholders->put_into(line, result.words);
+    if (!read.used.empty()) {
+      line = repaired = std::move(read.text).take();
+      result.words = vocabulary_.encode(line);
+      result.placeholders = std::move(read.used);
+    }
+  }
   if (options_.texts) result.texts = vocabulary_.texts(line);
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
@@ -121,6 +129,14 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
     std::reverse(result.texts.begin(), result.texts.end());
   }
   return result;
+}
+
+Placeholders::Line LineEncoder::with_placeholders(std::string_view line) const {
+  if (options_.placeholders && is_valid_utf8(line))
+    return options_.placeholders->put_into(line, vocabulary_.encode(line));
+  Placeholders::Line read;
+  read.text.keep(line);
+  return read;
 }
 
 void LineNotes::add(std::size_t number, const std::vector<LineOddity>& oddities) {

@@ -11,6 +11,7 @@
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/decoding/search_guide.h"
 #include "fuselage/decoding/translation.h"
+#include "text/placeholders.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -23,6 +24,7 @@ struct EncodedLine {
   SearchGuide guide = {};
   std::vector<std::string> texts = {};  ///< of the words but the end symbol; empty unless asked for
   std::vector<std::string> prefix_texts = {};  ///< the same of SearchGuide::prefix
+  std::vector<Placeholder> placeholders = {};  ///< in the first text
   std::vector<LineOddity> oddities;
   std::size_t bytes = 0;     ///< size of the given line with its line break
   std::uint64_t stream = 0;  ///< of random numbers (sampling_streams.h)
@@ -39,6 +41,8 @@ class LineEncoder {
     bool strict = false;            ///< invalid and too long lines are errors
     std::string text;               ///< name of the text in errors: "source"; empty: the only text
     bool texts = false;             ///< lines have the texts of their words
+    /// Null: none; of the same vocabulary, and must outlive the encoder.
+    const Placeholders* placeholders = nullptr;
   };
 
   /// The vocabulary must outlive the encoder. Throws Error for a max_length of 0.
@@ -47,6 +51,9 @@ class LineEncoder {
   /// `number` is the number of the line, from 0. Reads at most kMaxLineBytes bytes, in linear time.
   /// With Options::strict, throws Error naming an invalid or too long line, counted from 1.
   EncodedLine encode(std::string_view line, std::size_t number) const;
+
+  /// The text of a line that the vocabulary reads. A line that is not valid UTF-8 stays as it is.
+  Placeholders::Line with_placeholders(std::string_view line) const;
 
  private:
   std::string name_of(std::size_t number) const;

@@ -20,6 +20,7 @@ SourceEncoder::SourceEncoder(const Graph& graph, const VocabularyPair& vocabular
         i == 0 ? *vocabularies.source : *vocabularies.further_sources[i - 1];
     const RowMap& map = graph.map(texts.at(i));
     fields_.push_back({map.name, map.from, LineEncoder(vocabulary, options)});
+    options.placeholders = nullptr;
   }
 }
 

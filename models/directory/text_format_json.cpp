@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 16> kTextKeys = {
-    "added-words",     "end",           "first-word", "forbidden",
-    "languages",       "piece-offset",  "source-end", "source-language",
-    "source-prefix",   "source-suffix", "start-word", "suppressed",
-    "target-language", "target-prefix", "tasks",      "unknown"};
+constexpr std::array<std::string_view, 17> kTextKeys = {
+    "added-words",   "end",          "first-word", "forbidden",       "languages",
+    "piece-offset",  "placeholders", "source-end", "source-language", "source-prefix",
+    "source-suffix", "start-word",   "suppressed", "target-language", "target-prefix",
+    "tasks",         "unknown"};
 
 /// Calls `visit(key, member)` for each member that JSON has as it is.
 template <typename Format, typename Visit>
@@ -34,6 +34,7 @@ void visit_plain_members(Format& format, const Visit& visit) {
   visit("start-word", format.start_word);
   visit("suppressed", format.suppressed);
   visit("forbidden", format.forbidden);
+  visit("placeholders", format.placeholders);
   visit("source-language", format.source_language);
   visit("target-language", format.target_language);
 }

@@ -50,6 +50,16 @@ TEST(SearchPage, ShowsATerminologyAndConstraints) {
   EXPECT_THAT(text, AnyOf(HasSubstr("Gebäude"), HasSubstr("Wohnung")));
 }
 
+TEST(SearchPage, ShowsPlaceholders) {
+  const std::vector<std::string> lines = shown_lines("Placeholders");
+  ASSERT_EQ(lines.size(), 3u);
+  const std::vector<Translation> found = Translator(find_bundled_model()).translate(lines);
+  EXPECT_EQ(found[0].text(), "Es kostet 5 €. 😀");
+  for (const char* address : {"tom@example.org", "https://example.org/help?page=2"})
+    EXPECT_THAT(found[1].text(), HasSubstr(address));
+  EXPECT_EQ(found[2].text(), "Ich heiße Łukasz.");
+}
+
 TEST(SearchPage, ShowsGuidesInCpp) {
   const Translator translator(find_bundled_model(), {.guided = true});
   EXPECT_THAT(translator.translate("Tom is my friend.", {.prefix = "Mein"}).text(),

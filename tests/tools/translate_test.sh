@@ -19,6 +19,19 @@ cut -d'|' -f1 out >texts
 cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
 same texts expected.texts "greedy"
 
+# What a vocabulary cannot write comes through by placeholders.
+bundled=$data/../../models/en-de
+printf 'It costs 5 € 😀.\nTom is here.\n' >signs
+works translate -m "$bundled" -i signs
+printf 'Es kostet 5 € 😀.\nTom ist hier.\n' >expected.signs
+same out expected.signs "placeholders"
+works translate -m "$bundled" -i signs --placeholders DVD,XYZ
+same out expected.signs "--placeholders"
+works translate -m "$bundled" -i signs --no-placeholders
+grep -q € out && fail "--no-placeholders has an effect on €"
+refuses "the placeholder 'a b' must be a word" translate -m "$bundled" -i signs --placeholders "DVD,a b"
+refuses "excludes" translate -m "$bundled" -i signs --placeholders DVD --no-placeholders
+
 # A greedy search over the words that can be produced finds the same, with higher scores.
 works translate "${usual[@]}" -b 1 --n-best --max-length-factor 2 -i "$input" -o plain
 works translate "${usual[@]}" -b 1 --n-best --max-length-factor 2 -i "$input" --renormalize -o renormalized

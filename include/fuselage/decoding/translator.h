@@ -75,6 +75,9 @@ struct TranslatorOptions {
   /// Codes of languages, for a model that translates between several (TextFormat); empty: those of
   /// the model.
   std::string source_language = {}, target_language = {};
+  /// Words in whose place parts of a line that the vocabulary cannot write come through the
+  /// translation as they are (TextFormat::placeholders); empty: none.
+  std::optional<std::vector<std::string>> placeholders = {};
   bool skip_cost = false;     ///< scores are logits, which is faster; needs a beam size of 1
   bool alignment = false;     ///< hypotheses have their alignment
   bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability

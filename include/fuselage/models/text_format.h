@@ -62,6 +62,10 @@ struct TextFormat {
   std::vector<std::vector<std::int32_t>> forbidden = {};
   std::vector<Language> languages = {};
   std::vector<TaskText> tasks = {};
+  /// Words of both languages, the preferred ones first, that take the place of parts of a source
+  /// text which the vocabulary has no pieces for, and of addresses; empty: such parts are read as
+  /// they are. No word begins another one.
+  std::vector<std::string> placeholders = {};
   /// Codes of the languages that count unless others are stated; empty: none.
   std::string source_language = {}, target_language = {};
 

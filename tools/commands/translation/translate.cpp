@@ -169,6 +169,19 @@ void TranslateCommand::add_search_options() {
                  "Lines of a source term and forms of its translation, separated by tabs: where "
                  "the source has the term, the translation has one of the forms")
       ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--placeholders",
+         [this](const std::string& words) {
+           translator_.placeholders = CLI::detail::split(words, ',');
+         },
+         "Words that the model copies, separated by commas: in their place characters that the "
+         "vocabulary cannot write, such as emoji, and addresses come through as they are")
+      ->type_name("WORDS")
+      ->default_str("the model's");
+  app.add_flag_function(
+         "--no-placeholders", [this](std::int64_t) { translator_.placeholders.emplace(); },
+         "Do without the placeholders that the model has")
+      ->excludes("--placeholders");
   shortlist_.add_to(app);
   shortlist_.add_union_to(app);
 }

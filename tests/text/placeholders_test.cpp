@@ -1,0 +1,141 @@
+#include "text/placeholders.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuselage/base/error.h"
+
+namespace fuselage::placeholders_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// The vocabulary of the bundled models, which spells rare characters in bytes.
+const Vocabulary& vocabulary() {
+  static const auto loaded = load_vocabulary(FUSELAGE_SOURCE_DIR "/models/en-de/vocab.spm");
+  return *loaded;
+}
+
+Placeholders::Line read(const std::string& line,
+                        const std::vector<std::string>& words = {"XYZ", "BBC", "DVD"}) {
+  return Placeholders(vocabulary(), words).put_into(line, vocabulary().encode(line));
+}
+
+TEST(Placeholders, StandForWhatTheVocabularyCannotWrite) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Tom is here.", "Tom is here."},
+      {"", ""},
+      {"It costs 5 €.", "It costs 5 XYZ."},
+      {"It costs 5€, or 7£!", "It costs 5 XYZ, or 7 BBC!"},
+      {"I love you 😀", "I love you XYZ"},
+      {"👍🏽👨‍👩‍👧 Hello", "XYZ Hello"},
+      {"Hello😀", "Hello XYZ"},
+      {"I ♥ you ♥♥", "I XYZ you BBC"},
+      // Names with letters of other languages, whole.
+      {"I know Łukasz Nowak-Żeligowski.", "I know XYZ BBC."},
+      {"“Ñandú”", "“XYZ”"},
+      {"Он сказал hello.", "XYZ BBC hello."},
+      // Signs that make a name or a formula of what is around them.
+      {"C++ and C#", "C XYZ and C BBC"},
+      {"Edit my_file.txt (#tag, @tom).", "Edit XYZ (BBC, DVD)."},
+      {"AT&T", "XYZ"},
+      {"20 °C", "20 XYZ"},
+      {"$5", "XYZ 5"},
+      {"[1]", "XYZ 1 BBC"},
+      // Addresses.
+      {"Mail a.b@example.org!", "Mail XYZ!"},
+      {"See (https://example.org/a,b?c), www.example.org.", "See (XYZ), BBC."},
+      // What the model writes by itself.
+      {"Äpfel – “7” or ‘8’ — X-ray…", "Äpfel – “7” or ‘8’ — X-ray…"}};
+  for (const auto& [line, expected] : cases) {
+    const Placeholders::Line got = read(line);
+    EXPECT_EQ(got.text.text(), expected);
+    EXPECT_EQ(without_placeholders(got.text.text(), got.used).text(), line);
+  }
+}
+
+TEST(Placeholders, AreOthersThanTheWordsOfTheLine) {
+  EXPECT_EQ(read("XYZ is 5 €, 6 € and 7 €.").text.text(), "XYZ is 5 BBC, 6 DVD and 7 €.")
+      << "there is no further one";
+  EXPECT_EQ(read("5 €", {}).text.text(), "5 €");
+}
+
+TEST(Placeholders, ComeBackWhereTheTranslationHasThem) {
+  const Placeholders::Line line = read("5€ is @tom");
+  ASSERT_EQ(line.text.text(), "5 XYZ is BBC");
+  const std::pair<const char*, const char*> cases[] = {
+      {"BBC ist 5 XYZ", "@tom ist 5€"},   {"BBCs XYZ", "@toms€"}, {"XYZ 5 XYZ", "€ 5€"},
+      {"BBC (XYZ)", "@tom (€)"},          {"nothing", "nothing"}, {"", ""},
+      {"DVD ist 5  XYZ", "DVD ist 5  €"}, {"…XYZ", "…€"}};
+  for (const auto& [translation, expected] : cases)
+    EXPECT_EQ(without_placeholders(translation, line.used).text(), expected);
+}
+
+TEST(Placeholders, PlacesAreThoseOfTheOtherText) {
+  const std::string source = "5€ is @tom now";
+  const Placeholders::Line line = read(source);
+  const std::string& text = line.text.text();
+  ASSERT_EQ(text, "5 XYZ is BBC now");
+  const auto expect_part = [&](const char* part, const char* of_first) {
+    const TextSpan span{text.find(part), text.find(part) + std::string(part).size()};
+    EXPECT_EQ(line.text.to_first(span).of(source), of_first) << part;
+  };
+  expect_part("5", "5");
+  expect_part("XYZ", "€");
+  expect_part("Y", "€");
+  expect_part("is", "is");
+  expect_part("BBC now", "@tom now");
+  expect_part("now", "now");
+  expect_part("5 XYZ is BBC now", "5€ is @tom now");
+  const std::string translation = "BBC ist 5 XYZ jetzt";
+  const ReplacedText restored = without_placeholders(translation, line.used);
+  ASSERT_EQ(restored.text(), "@tom ist 5€ jetzt");
+  for (const auto& [part, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"BBC", "@tom"}, {"ist", "ist"}, {"5", "5"}, {"XYZ", "€"}, {"jetzt", "jetzt"}}) {
+    const std::size_t at = translation.find(part);
+    EXPECT_EQ(restored.to_text({at, at + part.size()}).of(restored.text()), expected);
+  }
+}
+
+TEST(Placeholders, AreWordsOfTheVocabulary) {
+  const auto expect_error = [](const std::vector<std::string>& words, const char* message) {
+    EXPECT_THAT([&] { Placeholders(vocabulary(), words); },
+                ThrowsMessage<Error>(HasSubstr(message)));
+  };
+  expect_error({""}, "the placeholder '' must be a word");
+  expect_error({"a b"}, "the placeholder 'a b' must be a word");
+  expect_error({"XYZ", "XY"}, "the placeholder 'XY' begins the placeholder 'XYZ'");
+}
+
+TEST(Placeholders, GiveBackRandomLines) {
+  const std::vector<std::string> parts{
+      "a",   "Tom", " ",   "  ", "é",      "€",      "😀", "@", "#", "/",       "://", ".",
+      "www", "XYZ", "BBC", "猫", "\u200D", "\uFE0F", "Ä", "1", "_", "e\u0301", "(",   "”"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string line;
+    for (std::size_t size = random() % 12; size > 0; --size) line += parts[random() % parts.size()];
+    const Placeholders::Line got = read(line);
+    ASSERT_EQ(without_placeholders(got.text.text(), got.used).text(), line);
+    const TextSpan whole{0, got.text.text().size()};
+    ASSERT_EQ(got.text.to_first(whole), (TextSpan{0, line.size()})) << line;
+  }
+}
+
+// Each character is looked at once: a line without spaces is no other case.
+TEST(Placeholders, LongLines) {
+  std::string line;
+  for (int i = 0; i < 20000; ++i) line += "猫";
+  EXPECT_EQ(read(line).text.text(), "XYZ");
+  std::string many;
+  for (int i = 0; i < 20000; ++i) many += "a ♥ ";
+  EXPECT_EQ(read(many).used.size(), 3u);
+}
+
+}  // namespace
+}  // namespace fuselage::placeholders_test
