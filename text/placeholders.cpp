@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/tokenizers/byte_pieces.h"
 #include "text/unicode.h"

@@ -105,7 +105,7 @@ void ServeCommand::add_network_options() {
                  "Address at which to listen; 0.0.0.0 or ::, for other machines too")
       ->type_name("ADDRESS")
       ->capture_default_str();
-  add_number(app, "--port", server_.http.port, "Port; 0: any free one, which is printed",
+  add_number(app, "-p,--port", server_.http.port, "Port; 0: any free one, which is printed",
              {0, 65535});
   app.add_flag("--behind-proxy", server_.http.behind_proxy,
                "A proxy adds the address of the client to X-Forwarded-For");
