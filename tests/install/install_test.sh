@@ -2,9 +2,14 @@
 # Installs the build into a prefix, moves the prefix, and builds the project of docs/install.md with what
 # is there: by find_package, by pkg-config, and with the library as a subproject.
 # Usage: install_test.sh BUILD SOURCES
-# With a toolchain in CMAKE_TOOLCHAIN_FILE, for another machine: CC and CXX are its compilers, and Linux has to know
-# an emulator for its programs.
+# With a toolchain in CMAKE_TOOLCHAIN_FILE, for another machine: CC and CXX are its compilers, FUSELAGE_SYSROOT has its
+# libraries, and Linux has to know an emulator for its programs.
 set -euo pipefail
+cc=("${CC:-gcc}") cxx=("${CXX:-c++}")
+if [[ -n ${CMAKE_TOOLCHAIN_FILE:-} ]]; then
+  cc+=(--sysroot="$FUSELAGE_SYSROOT")
+  cxx+=(--sysroot="$FUSELAGE_SYSROOT")
+fi
 build=$1
 sources=$2
 
@@ -142,7 +147,7 @@ extern "C" FUSELAGE_API void fuselage_extension() {
                           cpu::make_kernel<cpu::PlainKernel<run_tanh>>}});
 }
 CPP
-run "${CXX:-c++}" -std=c++20 -shared -fPIC -I"$prefix/include" my_kernel.cpp -o libmy_kernel.so
+run "${cxx[@]}" -std=c++20 -shared -fPIC -I"$prefix/include" my_kernel.cpp -o libmy_kernel.so
 run "$prefix/bin/fuselage" ops tanh --extension ./libmy_kernel.so
 grep -q my_tanh log || fail "a kernel of an extension: $(<log)"
 
@@ -150,9 +155,9 @@ grep -q my_tanh log || fail "a kernel of an extension: $(<log)"
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=${library%/*}/pkgconfig
   read -ra flags < <(pkg-config --cflags --libs fuselage)
-  run "${CC:-gcc}" project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
+  run "${cc[@]}" project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
   [[ $(./by_pkg_config <<<"$text") == "$expected" ]] || fail "the C program by pkg-config"
-  run "${CXX:-c++}" -std=c++20 project/tiny.cpp tiny_translator.cpp "${flags[@]}" -Wl,-rpath,"${library%/*}" -o tiny
+  run "${cxx[@]}" -std=c++20 project/tiny.cpp tiny_translator.cpp "${flags[@]}" -Wl,-rpath,"${library%/*}" -o tiny
 fi
 
 # --- As a subproject: warnings are no errors, and tests, benchmarks and installation are off. (Building it

@@ -127,7 +127,7 @@ stop
 start
 refuses "cannot listen at 127.0.0.1, port $port: " serve --port "$port"
 stop
-refuses "cannot listen at 192.0.2.1" serve --host 192.0.2.1 --port 0
+refuses "cannot listen at 192.0.2.1" serve --host 192.0.2.1 -p 0
 cp -r "$models/en-de/." folder/en-de
 ln -s "$models/en-de" folder/another-en-de
 refuses "two models translate en-de: folder/another-en-de and folder/en-de; serve one of them" \
