@@ -169,8 +169,7 @@ TEST(ServerKeys, AreNeeded) {
 }
 
 TEST(ServerEnd, AnswersWhatWasAccepted) {
-  auto server = std::make_unique<RunningServer>(
-      ServerOptions{.limits = {.timeout = support::kPatience}}, slow_model());
+  auto server = std::make_unique<RunningServer>(ServerOptions{}, slow_model());
   const RawClient client(server->server().port()), idle(server->server().port());
   ASSERT_TRUE(client.send(raw_post(request_of(many_lines(10)))));
   ASSERT_TRUE(soon([&] { return figures_of(*server).translating > 0; }));

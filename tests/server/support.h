@@ -73,8 +73,10 @@ class RunningServer {
   }
 
  private:
+  /// A limit of time for translations that a test does not state leaves an emulated processor time.
   static ServerOptions on_free_port(ServerOptions options) {
     options.http.port = 0;
+    if (options.limits.timeout == ServiceLimits().timeout) options.limits.timeout = kPatience;
     return options;
   }
 
