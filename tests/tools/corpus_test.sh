@@ -105,7 +105,7 @@ killed() {
   while [[ $kills -lt 20 ]]; do
     "$fuselage" translate "${fast[@]}" "$@" --resume --checkpoint-seconds 0.01 --quiet 2>err &
     local job=$!
-    sleep "$(awk -v whole="$whole" -v thousandth=$((RANDOM % 400)) 'BEGIN {print whole * thousandth / 1e9}')"
+    sleep "$(awk -v whole="$whole" -v thousandth=$((RANDOM % 900)) 'BEGIN {print whole * thousandth / 1e9}')"
     kill -9 $job 2>/dev/null && kills=$((kills + 1))
     wait $job 2>/dev/null
     local status=$?
