@@ -6,9 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 RANDOM=7
 fast=("${usual[@]}" -b 1 --cpu-threads 2)
 
-# Less of all on an emulated processor.
+# Less of all on an emulated processor, but more than is read at once.
 copies=100 wanted_kills=20
-[[ $slowness -eq 1 ]] || copies=25 wanted_kills=5
+[[ $slowness -eq 1 ]] || copies=40 wanted_kills=5
 
 # A text with lines of its own, and the same as TSV and as JSON lines.
 for i in $(seq $copies); do awk -v i="$i" '{print $0, i}' "$input"; done >text
