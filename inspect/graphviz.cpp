@@ -39,7 +39,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// The exit status where the system found out only in the child that there is no such program.
+/// The exit status of a child process whose program does not exist.
 constexpr int kNotFound = 127;
 
 /// Runs a program with these files as its standard streams; returns its exit status.

@@ -10,6 +10,7 @@
 #include "fuselage/base/error.h"
 #include "text/tokenizers/byte_pieces.h"
 #include "text/unicode.h"
+#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -81,16 +82,17 @@ std::vector<TextSpan> tokens_of(std::string_view line) {
   return tokens;
 }
 
-/// The last character of a text; 0: it is empty.
+/// The first character of a text; 0: it is empty, or does not begin with UTF-8.
+char32_t next_character(std::string_view text) {
+  return text.empty() || utf8_sequence_length(text) == 0 ? 0 : first_character(text).code;
+}
+
+/// The last character of a text; 0: it is empty, or does not end with UTF-8.
 char32_t last_character(std::string_view text) {
   if (text.empty()) return 0;
   std::size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  return first_character(text.substr(at)).code;
-}
-
-char32_t next_character(std::string_view text) {
-  return text.empty() ? 0 : first_character(text).code;
+  return next_character(text.substr(at));
 }
 
 }  // namespace
@@ -185,30 +187,26 @@ Placeholders::Line Placeholders::put_into(std::string_view line,
 
 ReplacedText without_placeholders(std::string_view translation, std::span<const Placeholder> used) {
   ReplacedText result;
+  std::size_t last_end = 0;  // of the last placeholder
   for (std::size_t at = 0; at < translation.size();) {
     const auto found = std::ranges::find_if(used, [&](const Placeholder& each) {
       return translation.substr(at).starts_with(each.word);
     });
     if (found == used.end()) {
-      const std::size_t length = first_character(translation.substr(at)).length;
-      result.keep(translation.substr(at, length));
-      at += length;
+      result.keep(translation.substr(at++, 1));
       continue;
     }
     // A space that was put in between is left out again, where a letter is still beside it.
-    const auto joins_at = [&](std::size_t space, std::size_t letter_begin, bool before) {
-      return translation.substr(space, 1) == " " &&
-             is_of_word(before ? last_character(translation.substr(0, letter_begin))
-                               : next_character(translation.substr(letter_begin)));
-    };
-    if (found->joins_left && at > 0 && joins_at(at - 1, at - 1, true)) result.drop_last();
-    at += found->word.size();
-    std::size_t size = found->word.size();
-    if (found->joins_right && at < translation.size() && joins_at(at, at + 1, false)) {
-      ++size;
-      ++at;
-    }
+    const std::string_view before = translation.substr(last_end, at - last_end);
+    const std::string_view behind = translation.substr(at + found->word.size());
+    if (found->joins_left && before.ends_with(' ') &&
+        is_of_word(last_character(before.substr(0, before.size() - 1))))
+      result.drop_last();
+    const bool takes_space = found->joins_right && behind.starts_with(' ') &&
+                             is_of_word(next_character(behind.substr(1)));
+    const std::size_t size = found->word.size() + (takes_space ? 1 : 0);
     result.replace(size, found->text);
+    last_end = at += size;
   }
   return result;
 }

@@ -76,6 +76,15 @@ TEST(Placeholders, ComeBackWhereTheTranslationHasThem) {
     EXPECT_EQ(without_placeholders(translation, line.used).text(), expected);
 }
 
+// A space between two placeholders is of one of them only.
+TEST(Placeholders, MayBeSideBySide) {
+  const Placeholders::Line line = read("€5 and 5£");
+  ASSERT_EQ(line.text.text(), "XYZ 5 and 5 BBC");
+  EXPECT_EQ(without_placeholders("XYZ BBC", line.used).text(), "€£");
+  EXPECT_EQ(without_placeholders("5 BBC XYZ 5", line.used).text(), "5£ €5");
+  EXPECT_EQ(without_placeholders("\xFF XYZ \xFF BBC", line.used).text(), "\xFF € \xFF £");
+}
+
 TEST(Placeholders, PlacesAreThoseOfTheOtherText) {
   const std::string source = "5€ is @tom now";
   const Placeholders::Line line = read(source);
@@ -127,7 +136,7 @@ TEST(Placeholders, GiveBackRandomLines) {
   }
 }
 
-// Each character is looked at once: a line without spaces is no other case.
+// The time is linear in the size of a line, also where it has no spaces.
 TEST(Placeholders, LongLines) {
   std::string line;
   for (int i = 0; i < 20000; ++i) line += "猫";
