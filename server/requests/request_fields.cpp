@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/classic_locale.h"
@@ -68,10 +69,13 @@ std::string decoded(std::string_view text) {
   return plain;
 }
 
+constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+
+/// Clients such as curl call any body a form, but a form would have "%7B" in the place of "{".
 bool is_json_type(const HttpRequest& request) {
   const std::string& type = request.content_type;
   return type == "application/json" || type.ends_with("+json") ||
-         ((type.empty() || type == "text/plain") && request.body.starts_with('{'));
+         ((type.empty() || type == "text/plain" || type == kForm) && request.body.starts_with('{'));
 }
 
 }  // namespace
@@ -98,7 +102,7 @@ RequestFields::RequestFields(const HttpRequest& request) {
     values_ = parse_json(request.body);
     return;
   }
-  if (request.content_type == "application/x-www-form-urlencoded")
+  if (request.content_type == kForm)
     values_ = values_of_form(parse_form(request.body));
   else if (request.content_type == "multipart/form-data" || request.body.empty())
     values_ = values_of_form(request.parts);
@@ -113,6 +117,13 @@ RequestFields::RequestFields(const HttpRequest& request) {
 const nlohmann::json* RequestFields::find(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() || found->is_null() ? nullptr : &*found;
+}
+
+void RequestFields::expect_only(std::span<const std::string_view> known) const {
+  for (const auto& [name, value] : values_.items())
+    if (std::ranges::find(known, name) == known.end())
+      throw HttpError(400, fmt::format("Invalid request: there is no parameter {}{}",
+                                       in_quotes(name), did_you_mean(name, known)));
 }
 
 bool RequestFields::has(std::string_view name) const { return find(name) != nullptr; }

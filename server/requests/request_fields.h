@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ class RequestFields {
  public:
   /// Throws HttpError for a body that is no JSON object or form, and for other types of content.
   explicit RequestFields(const HttpRequest& request);
+
+  /// Throws HttpError 400 for a name that is not one of `known`.
+  void expect_only(std::span<const std::string_view> known) const;
 
   bool has(std::string_view name) const;
   /// Empty if it is not there.

@@ -50,6 +50,10 @@ TranslateRequest read_translate_request(const RequestFields& fields, std::size_t
 }
 
 LinesRequest read_lines_request(const RequestFields& fields, std::size_t max_characters) {
+  static constexpr std::string_view kParameters[] = {
+      "text",   "source",    "target",      "n_best", "prefix", "sentences",
+      "tokens", "alignment", "word_scores", "stream", "api_key"};
+  fields.expect_only(kParameters);
   LinesRequest request;
   request.lines = required_texts(fields, "text", max_characters);
   request.sentences = fields.flag("sentences");

@@ -34,7 +34,8 @@ struct LinesRequest {
 };
 
 /// Throw HttpError 400 that names the field for one that is missing or has another type, and for
-/// more than `max_characters` characters in all texts; 0: any number.
+/// more than `max_characters` characters in all texts; 0: any number. Further fields are errors in
+/// a request for lines; else they are ignored, as LibreTranslate does.
 TranslateRequest read_translate_request(const RequestFields& fields, std::size_t max_characters);
 LinesRequest read_lines_request(const RequestFields& fields, std::size_t max_characters);
 

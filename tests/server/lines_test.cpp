@@ -76,6 +76,9 @@ TEST_F(Lines, AreRefusedByField) {
   refused({{"text", "a"}, {"target", "de"}, {"n_best", 0}}, "'n_best' must be a whole number");
   refused({{"text", "a"}, {"target", "de"}, {"stream", "perhaps"}}, "'stream' must be true");
   refused({{"text", "a"}, {"target", "de"}, {"n_best", 1e300}}, "'n_best' must be a whole number");
+  refused({{"text", "a"}, {"target", "de"}, {"nbest", 2}},
+          "there is no parameter 'nbest'; did you mean 'n_best'?");
+  refused({{"text", "a"}, {"target", "de"}, {"format", nullptr}}, "there is no parameter 'format'");
 }
 
 /// A server whose lines may have prefixes, and a pair without a model of its own.

@@ -69,6 +69,13 @@ TEST(RequestFields, RefuseWhatIsNoObject) {
     EXPECT_THAT(refusal(json_request(body)), HasSubstr("not a JSON object")) << body;
 }
 
+TEST(RequestFields, ReadJsonThatIsCalledAForm) {
+  const RequestFields fields({.method = "POST",
+                              .content_type = "application/x-www-form-urlencoded",
+                              .body = R"({"q": "a=b"})"});
+  EXPECT_EQ(fields.text("q"), "a=b");
+}
+
 TEST(RequestFields, RefuseDeepNesting) {
   EXPECT_THAT(refusal(json_request(std::string(100'000, '['))), HasSubstr("nested too deeply"));
   std::string objects;
