@@ -175,7 +175,7 @@ void ModelCommandOptions::add_text_options(CLI::App& app) {
   add_number(app, "--max-length", max_length,
              "Tokens that are read of a line, the end symbol counted; the rest is cut off",
              range_of("max-length"))
-      ->default_str("1000");
+      ->default_str("the model's, or 1000");
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
@@ -192,14 +192,14 @@ void ModelCommandOptions::add_text_options(CLI::App& app) {
 void ModelCommandOptions::add_speed_options(CLI::App& app) {
   add_number(app, "--mini-batch", batches.mini_batch, "Most sentences in a batch",
              range_of("mini-batch"))
-      ->default_str("as is fastest");
+      ->default_str("the model's, or as is fastest");
   add_number(app, "--mini-batch-words", batches.mini_batch_words,
              "Most words in a batch, in place of sentences; 0: count sentences",
              range_of("mini-batch-words"))
-      ->default_str("0");
+      ->default_str("the model's, or 0");
   add_number(app, "--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together",
              range_of("maxi-batch"))
-      ->default_str("as is fastest");
+      ->default_str("the model's, or as is fastest");
   const auto set_order = [this](const std::string& name) {
     batches.maxi_batch_sort = name == "src" ? MaxiBatchSort::src : MaxiBatchSort::none;
   };
@@ -208,12 +208,11 @@ void ModelCommandOptions::add_speed_options(CLI::App& app) {
          "Order of sentences that are read together: by length (src), or as they come")
       ->type_name("ORDER")
       ->check(sort_orders())
-      ->default_str("src");
+      ->default_str("the model's, or src");
   add_number(app, "--cpu-threads", threads,
              "Threads that work on sentences, for each GPU if there are several; 0: one for "
              "each processor that the process may use, as far as its control group grants "
-             "their time, and for a GPU two for a model whose weights it reads within a "
-             "millisecond, else one",
+             "their time, and for a GPU two for a small model, one for a large one",
              {0, kMaxThreads});
   add_number(app, "--threads-per-sentence", compile.threads_per_sentence,
              "Processors that work on a batch together, each on columns of its own: a sentence "
@@ -276,7 +275,7 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
          "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
       ->type_name("KIND")
       ->check(one_of(activations_names()))
-      ->default_str(std::string(to_string(Activations::exact)));
+      ->default_str(fmt::format("the model's, or {}", to_string(Activations::exact)));
   add_kv_cache_option(app, compile);
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
@@ -292,7 +291,7 @@ void add_kv_cache_option(CLI::App& app, CompileOptions& compile) {
          "quarter of their memory, and less time, most for long texts; not on a GPU")
       ->type_name("FORMAT")
       ->check(one_of(kv_cache_names()))
-      ->default_str(std::string(to_string(KvCache::fp32)));
+      ->default_str(fmt::format("the model's, or {}", to_string(KvCache::fp32)));
 }
 
 void add_precision_option(CLI::App& app, CompileOptions& compile) {

@@ -23,13 +23,15 @@ struct Topic {
   std::string_view text;
 };
 
-constexpr std::array<Topic, 5> kEnvironment = {{
-    {"FUSELAGE_MODELS", "Directory that holds the bundled model."},
+constexpr std::array<Topic, 6> kEnvironment = {{
+    {"FUSELAGE_MODELS",
+     "Folder of the bundled models, such as en-de, in the place of the installed one."},
     {"FUSELAGE_ISA",
      "Level of SIMD instructions, such as avx2, in the place of the processor's best."},
     {"FUSELAGE_CUDA_MODULE",
      "File of the CUDA back-end, in the place of the one beside the "
      "program."},
+    {"FUSELAGE_CUDNN", "File of cuDNN, in the place of the loader's; none: do without."},
     {"COLUMNS", "Width of help."},
     {"NO_COLOR", "When it is set, progress is shown without colours."},
 }};
@@ -74,8 +76,9 @@ std::string option_sections(const std::vector<OptionEntry>& table) {
 
 std::string common_sections() {
   std::string text =
-      ".SH EXIT STATUS\n.TP\n.B 0\nAll lines of the input have their lines in the output.\n"
-      ".TP\n.B 1\nAn error, which one line on standard error tells.\n.SH ENVIRONMENT\n";
+      ".SH EXIT STATUS\n.TP\n.B 0\nThe command did what it was asked for.\n.TP\n.B 1\nAn error, "
+      "which one line on standard error tells; of check and run with \\-\\-compare also a "
+      "difference, which standard output tells.\n.SH ENVIRONMENT\n";
   for (const Topic& variable : kEnvironment) text += topic(variable.name, variable.text);
   return text;
 }

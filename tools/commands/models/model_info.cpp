@@ -121,6 +121,8 @@ std::string joined(const ModelInfo::Options& options) {
   return text;
 }
 
+std::string_view or_any(std::string_view language) { return language.empty() ? "any" : language; }
+
 std::string line(std::string_view title, std::string_view text) {
   return text.empty() ? "" : fmt::format("{:<14}{}\n", title, text);
 }
@@ -132,6 +134,9 @@ ModelInfo model_info(const Model& model, const std::string& path) {
                  .format = model.format,
                  .architecture = model.architecture,
                  .license = model.license,
+                 .source_language = model.text.source_language,
+                 .target_language = model.text.target_language,
+                 .placeholders = model.text.placeholders,
                  .right_left = model.right_left,
                  .options = options_of(model),
                  .shortlist = model.shortlist,
@@ -187,6 +192,10 @@ std::string print_info(const ModelInfo& info) {
   for (const ModelInfo::TextFile& file : info.splitters)
     text += line("splitter", fmt::format("{}: {}, {}", file.side, file.path, file.kind));
   text += line("languages", fmt::format("{}", fmt::join(info.languages, " ")));
+  if (!info.source_language.empty() || !info.target_language.empty())
+    text += line("translates", fmt::format("{} to {}", or_any(info.source_language),
+                                           or_any(info.target_language)));
+  text += line("placeholders", fmt::format("{}", fmt::join(info.placeholders, " ")));
   text += line("shortlist", info.shortlist.path);
   text += line("decoding", joined(info.stated));
   text += line("by default", joined(info.defaults));
@@ -236,6 +245,9 @@ std::string print_info_json(const ModelInfo& info) {
   for (const ModelInfo::TextFile& file : info.splitters)
     json["splitters"].push_back({{"side", file.side}, {"path", file.path}, {"kind", file.kind}});
   if (!info.languages.empty()) json["languages"] = info.languages;
+  if (!info.source_language.empty()) json["source-language"] = info.source_language;
+  if (!info.target_language.empty()) json["target-language"] = info.target_language;
+  if (!info.placeholders.empty()) json["placeholders"] = info.placeholders;
   if (!info.license.empty()) json["license"] = info.license;
   if (!info.shortlist.path.empty()) json["shortlist"] = info.shortlist.path;
   json["decode"] = object_of(info.stated);

@@ -32,7 +32,9 @@ struct ModelInfo {
 
   std::string path, format, architecture, name;
   std::string license = {};
-  std::vector<std::string> languages = {};  ///< codes
+  std::vector<std::string> languages = {};                 ///< codes, of a model of several
+  std::string source_language = {}, target_language = {};  ///< codes that the model states
+  std::vector<std::string> placeholders = {};              ///< TextFormat::placeholders
   bool right_left = false, is_language_model = false;
   Options options;  ///< of the architecture
   std::int64_t source_words = 0, target_words = 0;
