@@ -94,7 +94,6 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
         "that reads from left to right");
   search_ = search_options(options_, *vocabularies_.target);
   verify(search_);
-  verify(options_.repetition);
   if (options_.sampling && *options_.min_length > 0)
     throw Error(
         "min-length cannot go with output-sampling: the end symbol is drawn as any word; leave one "
@@ -111,7 +110,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
   executable_ = compile(with_search_head(model.graph, SearchHead::k_best,
                                          {.k = BeamSearch::candidates_per_row(search_),
                                           .alignment = false,
-                                          .repetition = options_.repetition,
+                                          .repetition = repetition_of(options_),
                                           .sampling = options_.sampling,
                                           .suppressed = search_.suppressed}),
                         std::move(model.weights), options_.compile);

@@ -57,17 +57,25 @@ void set_common(Options& options, const DecodeDefaults& values) {
   if (options.threads == 0) options.threads = default_threads(options.compile);
 }
 
-/// Measures that are off count as not stated.
-void state_repetition(DecodeDefaults& stated, const Repetition& repetition) {
-  verify(repetition);
-  if (repetition.penalty != 1) stated.repetition_penalty = repetition.penalty;
-  if (repetition.no_repeat_ngram_size != 0)
-    stated.no_repeat_ngram_size = repetition.no_repeat_ngram_size;
+/// The same of options that search.
+template <typename Options>
+DecodeDefaults stated_for_search(const Options& options) {
+  verify(repetition_of(options));
+  DecodeDefaults stated = stated_by(options);
+  stated.beam_size = options.beam_size;
+  stated.allow_unk = options.allow_unk;
+  stated.min_length = options.min_length;
+  stated.repetition_penalty = options.repetition_penalty;
+  stated.no_repeat_ngram_size = options.no_repeat_ngram_size;
+  return stated;
 }
 
-Repetition repetition_of(const DecodeDefaults& values) {
-  return {.penalty = values.repetition_penalty.value_or(1.0f),
-          .no_repeat_ngram_size = values.no_repeat_ngram_size.value_or(0)};
+template <typename Options>
+void set_for_search(Options& options, const DecodeDefaults& values) {
+  options.min_length = values.min_length.value_or(0);
+  options.repetition_penalty = values.repetition_penalty.value_or(1.0f);
+  options.no_repeat_ngram_size = values.no_repeat_ngram_size.value_or(0);
+  set_common(options, values);
 }
 
 DecodeDefaults with_defaults_of(const Model& model, DecodeDefaults stated) {
@@ -93,37 +101,31 @@ std::vector<std::string> placeholders_of(const Model& model, const VocabularyPai
 }  // namespace
 
 TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
-  DecodeDefaults stated = stated_by(options);
-  stated.beam_size = options.beam_size;
+  DecodeDefaults stated = stated_for_search(options);
   stated.max_length_factor = options.max_length_factor;
-  stated.allow_unk = options.allow_unk;
   stated.keep_beam = options.keep_beam;
   stated.early_stopping = options.early_stopping;
   stated.forced_end = options.forced_end;
   stated.renormalize = options.renormalize;
   stated.max_words = options.max_words;
-  stated.min_length = options.min_length;
   if (options.max_length_factor && !options.max_words) stated.max_words = 0;
-  state_repetition(stated, options.repetition);
   const DecodeDefaults values = with_defaults_of(model, stated);
   const SearchOptions marian;
   options.beam_size =
       options.sampling ? samples_of(options) : values.beam_size.value_or(marian.beam_size);
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
   options.max_words = values.max_words.value_or(0);
-  options.min_length = values.min_length.value_or(0);
   options.keep_beam = values.keep_beam.value_or(false);
   options.early_stopping = values.early_stopping.value_or(EarlyStopping::never);
   options.forced_end = values.forced_end.value_or(false);
   options.renormalize = values.renormalize.value_or(false);
-  options.repetition = repetition_of(values);
   if (!options.dictionary.empty()) options.replace_unknowns = true;
   options.allow_unk = options.replace_unknowns || values.allow_unk.value_or(false);
   if (options.force_decode || options.constraints || !options.terminology.empty())
     options.guided = true;
   if (!options.shortlist) options.shortlist = model.shortlist;
   if (!options.placeholders) options.placeholders = placeholders_of(model, options.vocabularies);
-  set_common(options, values);
+  set_for_search(options, values);
   return options;
 }
 
@@ -131,17 +133,10 @@ GeneratorOptions resolved(GeneratorOptions options, const Model& model) {
   if (options.max_new_tokens < 1 || options.max_new_tokens > kMaxNewTokens)
     throw Error(fmt::format("max-new-tokens must be from 1 to {}, not {}", kMaxNewTokens,
                             options.max_new_tokens));
-  DecodeDefaults stated = stated_by(options);
-  stated.beam_size = options.beam_size;
-  stated.allow_unk = options.allow_unk;
-  stated.min_length = options.min_length;
-  state_repetition(stated, options.repetition);
-  const DecodeDefaults values = with_defaults_of(model, stated);
-  options.min_length = values.min_length.value_or(0);
-  options.repetition = repetition_of(values);
+  const DecodeDefaults values = with_defaults_of(model, stated_for_search(options));
   options.beam_size = options.sampling ? samples_of(options) : values.beam_size.value_or(1);
   options.allow_unk = values.allow_unk.value_or(false);
-  set_common(options, values);
+  set_for_search(options, values);
   return options;
 }
 

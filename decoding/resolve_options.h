@@ -6,6 +6,7 @@
 
 #include "fuselage/backends/executable.h"
 #include "fuselage/decoding/generator.h"
+#include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/model.h"
@@ -19,6 +20,13 @@ namespace fuselage {
 TranslatorOptions resolved(TranslatorOptions options, const Model& model);
 GeneratorOptions resolved(GeneratorOptions options, const Model& model);
 ScorerOptions resolved(ScorerOptions options, const Model& model);
+
+/// The measures against repetitions that resolved options state, in range.
+template <typename Options>
+Repetition repetition_of(const Options& options) {
+  return {.penalty = options.repetition_penalty.value_or(1.0f),
+          .no_repeat_ngram_size = options.no_repeat_ngram_size.value_or(0)};
+}
 
 /// Adds the notes of an executable and of its options, and replaces 0 threads by the executable's
 /// number.

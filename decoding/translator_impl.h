@@ -52,7 +52,8 @@ class Translator::Impl : public State {
   }
 
   std::size_t count_tokens(std::string_view line) const;
-  TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
+  TokenSpans token_spans(std::string_view line, const TranslatedText& translation,
+                         const LineGuide& guide) const;
   const std::string& source_language() const { return source_language_; }
   const Graph& graph() const { return graph_; }
 
@@ -65,6 +66,9 @@ class Translator::Impl : public State {
   void load_shortlist(std::int64_t words);
   void load_guides();
   void note_host_search();
+  std::vector<TokenSpan> target_spans(const TranslatedText& translation,
+                                      std::span<const Placeholder> used) const;
+  LineContext context_of(std::string_view line, const LineGuide& guide) const;
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
   void run_without_notes(const Lines& lines, const Sink& sink, const InputReady& ready) const;

@@ -98,6 +98,7 @@ make_seeds() {
   printf 'a b 0.5\nb\ta 1e-3\nNULL a 1\n' >"$corpus/lexical_table/small.txt"
   printf 'a\tb\n\nc d\te\n' >"$corpus/translation_dictionary/small.txt"
   printf 'The old house\nhouse\tHaus\tGebäude\nold house\tAltbau\n' >"$corpus/terminology/small.txt"
+  printf '“Łukasz” has 5€ 😀 https://a.org/b?c\nBBC hat 5 XYZ Tom' >"$corpus/placeholders/small.txt"
   printf 'the 10\nof\t7\na\n' >"$corpus/frequency_list/small.txt"
   printf 'fuselage.graph 1\n%%x = param() {name = "x", dims = [2]}\n%%y = pointwise(%%x) {expression = "t0 = add(x0, -1.5); mul(t0, tanh(t0)); t0"}\nreturn y = %%y\n' \
     >"$corpus/graph_text/expression.ir"

@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "base/suggest.h"
+#include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
+#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -106,7 +109,9 @@ void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
     throw Error(
         "the model translates from right to left, so a translation cannot begin with given words; "
         "leave the prefix out");
-  EncodedLine encoded = prefixes_.encode(prefix, number);
+  EncodedLine encoded = prefixes_.encode(
+      prefix.size() > kMaxLineBytes ? prefix : with_placeholders(prefix, line.placeholders),
+      number);
   encoded.words.pop_back();
   if (std::ranges::find(encoded.words, target_.end_id()) != encoded.words.end())
     throw Error(fmt::format(
@@ -134,12 +139,46 @@ void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::
     words += words_of(forms);
   }
   if (!terminology_) return;
-  for (const std::size_t entry : terminology_->find(valid_text(source))) {
-    const TermForms& forms = entries_[entry];
+  std::unordered_set<std::size_t> seen;
+  for (const auto& [entry, place] : terminology_->occurrences(valid_text(source))) {
+    const TermForms forms = forms_of(entry, place, line.placeholders);
+    if (forms.empty() || !seen.insert(entry).second) continue;
     words += words_of(forms);
     if (terms.size() == kMaxTerms || words > kMaxTermWords) break;
-    if (!forms.empty()) terms.push_back(forms);
+    terms.push_back(forms);
   }
+}
+
+/// The forms of an entry at a place, or the placeholder that stands for them; none for a place that
+/// a longer placeholder has.
+TermForms GuideEncoder::forms_of(std::size_t entry, TextSpan place,
+                                 std::span<const Placeholder> used) const {
+  for (const Placeholder& each : used) {
+    if (each.place.end <= place.begin || each.place.begin >= place.end) continue;
+    if (each.place != place) return {};
+    if (auto word = spell(each.word)) return {std::move(*word)};
+  }
+  return entries_[entry];
+}
+
+LineContext GuideEncoder::context(const LineGuide& guide, std::string_view source) const {
+  LineContext context{.translation = std::string(utf8_prefix(guide.prefix, kMaxLineBytes)),
+                      .terms = {}};
+  const auto add_forms = [&](const std::vector<std::string>& forms) {
+    for (const std::string& form : forms) context.translation += "\n" + form;
+  };
+  for (const Term& term : guide.terms) add_forms(term);
+  if (terminology_) {
+    std::unordered_set<std::size_t> seen;
+    for (const auto& [entry, place] : terminology_->occurrences(valid_text(source))) {
+      if (entries_[entry].empty()) continue;
+      const std::vector<std::string>& forms = terminology_->entries()[entry].forms;
+      context.terms.push_back({place, forms.front()});
+      if (seen.insert(entry).second) add_forms(forms);
+    }
+  }
+  context.translation = valid_text(context.translation);
+  return context;
 }
 
 std::vector<bool> GuideEncoder::continuations() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,9 @@ class GuideEncoder {
   };
   GuidedLine split(std::string_view line, std::size_t number) const;
 
+  /// The texts of a guide, and of the terminology for a line.
+  LineContext context(const LineGuide& guide, std::string_view source) const;
+
   /// Adds to a line its guide in words, with the terms of the terminology that occur in its source
   /// text. Throws Error for a term that the vocabulary cannot spell, and as LineEncoder::encode
   /// does for the prefix.
@@ -61,6 +65,7 @@ class GuideEncoder {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  TermForms forms_of(std::size_t entry, TextSpan place, std::span<const Placeholder> used) const;
   void load(const std::string& path, const Vocabulary& source);
   void add_prefix(const std::string& prefix, std::size_t number, EncodedLine& line) const;
   std::optional<WordIds> spell(std::string_view form) const;

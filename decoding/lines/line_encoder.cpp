@@ -50,15 +50,20 @@ void refuse_invalid_text(std::string_view name) {
                   name));
 }
 
-std::string valid_text(std::string_view text) {
-  std::string result;
+ReplacedText repaired_text(std::string_view text) {
+  ReplacedText result;
   while (!text.empty()) {
     const std::size_t length = utf8_sequence_length(text);
-    result += length == 0 ? kReplacement : text.substr(0, length);
+    if (length == 0)
+      result.replace(1, kReplacement);
+    else
+      result.keep(text.substr(0, length));
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result;
 }
+
+std::string valid_text(std::string_view text) { return repaired_text(text).take(); }
 
 void add_oddities(std::vector<LineOddity>& oddities, const std::vector<LineOddity>& more) {
   for (const LineOddity oddity : more)
@@ -80,7 +85,8 @@ LineEncoder::LineEncoder(const Vocabulary& vocabulary, Options options)
   if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
 }
 
-EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const {
+EncodedLine LineEncoder::encode(std::string_view line, std::size_t number,
+                                const LineContext& context) const {
   EncodedLine result{.bytes = line.size() + 1};
   if (line.size() > kMaxLineBytes) {
     if (options_.strict)
@@ -104,7 +110,7 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   }
   result.words = vocabulary_.encode(line);
   if (options_.placeholders) {
-    Placeholders::Line read = options_.placeholders->put_into(line, result.words);
+    Placeholders::Line read = options_.placeholders->put_into(line, result.words, context);
     if (!read.used.empty()) {
       line = repaired = std::move(read.text).take();
       result.words = vocabulary_.encode(line);
@@ -131,9 +137,10 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   return result;
 }
 
-Placeholders::Line LineEncoder::with_placeholders(std::string_view line) const {
-  if (options_.placeholders && is_valid_utf8(line))
-    return options_.placeholders->put_into(line, vocabulary_.encode(line));
+Placeholders::Line LineEncoder::with_placeholders(std::string_view line,
+                                                  const LineContext& context) const {
+  if (options_.placeholders)
+    return options_.placeholders->put_into(line, vocabulary_.encode(line), context);
   Placeholders::Line read;
   read.text.keep(line);
   return read;

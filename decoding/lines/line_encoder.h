@@ -11,7 +11,7 @@
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/decoding/search_guide.h"
 #include "fuselage/decoding/translation.h"
-#include "text/placeholders.h"
+#include "text/placeholders/placeholders.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -50,10 +50,12 @@ class LineEncoder {
 
   /// `number` is the number of the line, from 0. Reads at most kMaxLineBytes bytes, in linear time.
   /// With Options::strict, throws Error naming an invalid or too long line, counted from 1.
-  EncodedLine encode(std::string_view line, std::size_t number) const;
+  EncodedLine encode(std::string_view line, std::size_t number,
+                     const LineContext& context = {}) const;
 
-  /// The text of a line that the vocabulary reads. A line that is not valid UTF-8 stays as it is.
-  Placeholders::Line with_placeholders(std::string_view line) const;
+  /// A line of valid UTF-8 as the vocabulary reads it.
+  Placeholders::Line with_placeholders(std::string_view line,
+                                       const LineContext& context = {}) const;
 
  private:
   std::string name_of(std::size_t number) const;
@@ -67,6 +69,7 @@ class LineEncoder {
 [[noreturn]] void refuse_invalid_text(std::string_view name);
 
 /// `text` with every NUL and every byte outside a valid UTF-8 sequence replaced by U+FFFD.
+ReplacedText repaired_text(std::string_view text);
 std::string valid_text(std::string_view text);
 
 /// `text` without line breaks, which words of a vocabulary may contain.

@@ -19,21 +19,29 @@ SourceEncoder::SourceEncoder(const Graph& graph, const VocabularyPair& vocabular
     const Vocabulary& vocabulary =
         i == 0 ? *vocabularies.source : *vocabularies.further_sources[i - 1];
     const RowMap& map = graph.map(texts.at(i));
-    fields_.push_back({map.name, map.from, LineEncoder(vocabulary, options)});
-    options.placeholders = nullptr;
+    if (options.placeholders && i > 0 && map.from == fields_.front().domain)
+      throw Error(
+          "placeholders change the number of words of a text, but the model reads factors of them; "
+          "leave placeholders out");
+    LineEncoder::Options of_field = options;
+    if (i > 0) of_field.placeholders = nullptr;
+    fields_.push_back({map.name, map.from, LineEncoder(vocabulary, of_field)});
   }
 }
 
-EncodedLine SourceEncoder::encode(std::string_view line, std::size_t number) const {
+EncodedLine SourceEncoder::encode(std::string_view line, std::size_t number,
+                                  const LineContext& context) const {
+  const LineEncoder& first = fields_.front().encoder;
   if (!frame_.task.empty() && !line.empty()) {
-    EncodedLine result =
-        fields_.front().encoder.encode(fmt::format("{}{}", frame_.task, line), number);
+    EncodedLine result = first.encode(fmt::format("{}{}", frame_.task, line), number, context);
     result.bytes = line.size() + 1;
+    for (Placeholder& each : result.placeholders)
+      each.place = {each.place.begin - frame_.task.size(), each.place.end - frame_.task.size()};
     return result;
   }
-  if (fields_.size() == 1 || line.empty()) return fields_.front().encoder.encode(line, number);
+  if (fields_.size() == 1 || line.empty()) return first.encode(line, number, context);
   const std::vector<std::string_view> parts = split(line, number);
-  EncodedLine result = fields_.front().encoder.encode(parts.front(), number);
+  EncodedLine result = first.encode(parts.front(), number, context);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     EncodedLine field = fields_[i].encoder.encode(parts[i], number);
     result.further.push_back(std::move(field.words));

@@ -26,7 +26,8 @@ class SourceEncoder {
 
   /// `number` is the number of the line, from 0. Throws Error as LineEncoder::encode does, for
   /// another number of fields, and for a factor with another number of words than its text.
-  EncodedLine encode(std::string_view line, std::size_t number) const;
+  EncodedLine encode(std::string_view line, std::size_t number,
+                     const LineContext& context = {}) const;
 
   /// A text or factor.
   struct Field {

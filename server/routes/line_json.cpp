@@ -37,7 +37,8 @@ void add_tokens(Json& json, const ShownLine& line, const Translation& translatio
                 const Translator& translator, const CharacterPlaces& places) {
   for (std::size_t i = 0; i < translation.n_best.size(); ++i) {
     const TranslatedText& entry = translation.n_best[i];
-    const TokenSpans spans = translator.token_spans(line.text, entry);
+    const TokenSpans spans =
+        translator.token_spans(line.text, entry, {.prefix = std::string(line.prefix)});
     if (i == 0) json["source_tokens"] = tokens_json(spans.source, places);
     json["translations"][i]["tokens"] = tokens_json(spans.target, CharacterPlaces(entry.text));
   }

@@ -8,14 +8,15 @@
 #include "server/http/reply_json.h"
 #include "server/models/served_model.h"
 #include "server/requests/translate_request.h"
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 
 /// A line of a request, as its reply shows it.
 struct ShownLine {
   std::size_t number = 0;
-  std::string_view text;  ///< as the model reads it
+  std::string_view text;    ///< as the model reads it
+  std::string_view prefix;  ///< of its translation
   /// Of a sentence: the text of the request, and the place in it.
   std::string_view whole = {};
   std::optional<TextSpan> place = {};

@@ -1,10 +1,12 @@
 // Parts of lines that come through the bundled model as they are.
 
-#include "text/placeholders.h"
+#include "text/placeholders/placeholders.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/bundled_model.h"
 #include "tests/decoding/support.h"
+#include "text/pages/page.h"
+#include "text/pages/sentence_splitter.h"
 
 namespace fuselage::placeholders_test {
 namespace {
@@ -20,6 +24,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 const std::vector<std::string> kLines{"It costs 5 €.", "Tom is here.", "I love you 😀",
@@ -27,6 +32,17 @@ const std::vector<std::string> kLines{"It costs 5 €.", "Tom is here.", "I love
 
 Translator bundled(TranslatorOptions options = {}) {
   return Translator(find_bundled_model(), std::move(options));
+}
+
+/// The places of tokens, as many as the alignment and the number of tokens have.
+TokenSpans spans_of(const Translator& translator, const std::string& line,
+                    const Translation& translation) {
+  TokenSpans spans = translator.token_spans(line, translation.n_best.front());
+  const auto& alignment = translation.n_best.front().hypothesis.alignment;
+  EXPECT_EQ(spans.target.size() + 1, alignment.size());
+  EXPECT_EQ(spans.source.size() + 1, alignment.front().size());
+  EXPECT_EQ(spans.source.size() + 1, translator.count_tokens(line));
+  return spans;
 }
 
 TEST(Placeholders, BringPartsOfLinesThrough) {
@@ -77,11 +93,7 @@ TEST(Placeholders, HaveThePlacesOfTheirTexts) {
   const Translator translator = bundled({.n_best = 1, .alignment = true});
   const std::string line = "My friend 😀 has 5€.";
   const Translation translation = translator.translate(line);
-  const TokenSpans spans = translator.token_spans(line, translation.n_best.front());
-  const auto& alignment = translation.n_best.front().hypothesis.alignment;
-  EXPECT_EQ(spans.target.size() + 1, alignment.size());
-  EXPECT_EQ(spans.source.size() + 1, alignment.front().size());
-  EXPECT_EQ(spans.source.size() + 1, translator.count_tokens(line));
+  const TokenSpans spans = spans_of(translator, line, translation);
   EXPECT_EQ(spans.target.back().end, translation.text().size());
   const auto has_part = [](const std::string& text, const std::vector<TokenSpan>& tokens,
                            const std::string& part) {
@@ -95,6 +107,31 @@ TEST(Placeholders, HaveThePlacesOfTheirTexts) {
     EXPECT_TRUE(has_part(translation.text(), spans.target, part)) << part << translation.text();
 }
 
+TEST(Placeholders, HavePlacesInRepairedLines) {
+  const Translator translator = bundled({.n_best = 1, .alignment = true});
+  const std::string line = "It is\xFF 5 €.";
+  const Translation translation = translator.translate(line);
+  const TokenSpans spans = spans_of(translator, line, translation);
+  EXPECT_EQ(spans.source.back().end, line.size());
+}
+
+// Each address is a placeholder alone, but there are few of them: together they are longer.
+TEST(Placeholders, DoNotMakePartsOfSentencesTooLong) {
+  std::string line;
+  for (int i = 0; i < 25; ++i)
+    line += fmt::format("https://docs.example.org/en/q7x4k9z2/w8p3v5j1/x.html?k={} ", i);
+  const Translator translator = bundled();
+  const auto count = [&](std::string_view text) { return translator.count_tokens(text); };
+  const SentenceSplitter splitter("en");
+  std::size_t addresses = 0;
+  for (const TextSpan& part : plain_sentences(line, {splitter, kMaxSentenceTokens, count})) {
+    EXPECT_LE(count(part.of(line)), kMaxSentenceTokens) << part.of(line);
+    for (std::size_t at = part.begin; at < part.end; ++at)
+      if (std::string_view(line).substr(at).starts_with("https")) ++addresses;
+  }
+  EXPECT_EQ(addresses, 25u);
+}
+
 TEST(Placeholders, KeepTagsOfPagesWithTheirTexts) {
   const Translator translator = bundled({.n_best = 1, .alignment = true});
   const PageTranslator pages(translator, {.kind = PageKind::html});
@@ -105,7 +142,45 @@ TEST(Placeholders, KeepTagsOfPagesWithTheirTexts) {
 TEST(Placeholders, GoWithPrefixes) {
   const Translation translation =
       bundled({.guided = true}).translate(kLines[0], {.prefix = "Das kostet"});
-  EXPECT_THAT(translation.text(), AllOf(::testing::StartsWith("Das kostet"), HasSubstr("€")));
+  EXPECT_THAT(translation.text(), AllOf(StartsWith("Das kostet"), HasSubstr("€")));
+}
+
+TEST(Placeholders, AreNotWordsOfPrefixesAndTerms) {
+  const Translator translator = bundled({.guided = true});
+  EXPECT_THAT(translator.translate("5 € is enough.", {.prefix = "XYZ sagt:"}).text(),
+              StartsWith("XYZ sagt:"));
+  EXPECT_THAT(translator.translate(kLines[0], {.terms = {{"XYZ"}}}).text(),
+              AllOf(HasSubstr("XYZ"), HasSubstr("€")));
+}
+
+TEST(Placeholders, HaveTheirPlacesBehindPrefixes) {
+  const Translator translator = bundled({.n_best = 1, .alignment = true, .guided = true});
+  const LineGuide guide{.prefix = "XYZ sagt:"};
+  const Translation translation = translator.translate("5 € is enough.", guide);
+  const TokenSpans spans =
+      translator.token_spans("5 € is enough.", translation.n_best.front(), guide);
+  const auto& alignment = translation.n_best.front().hypothesis.alignment;
+  EXPECT_EQ(spans.source.size() + 1, alignment.front().size());
+  const std::size_t at = translation.text().find("€");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_NE(std::ranges::find(spans.target, TokenSpan{at, at + 3}), spans.target.end());
+}
+
+TEST(Placeholders, AreInPrefixesWithTheirTexts) {
+  const std::string text =
+      bundled({.guided = true}).translate(kLines[0], {.prefix = "Es kostet 5 €"}).text();
+  EXPECT_THAT(text, StartsWith("Es kostet 5 €"));
+  EXPECT_EQ(text.find("€"), text.rfind("€")) << text;
+}
+
+TEST(Placeholders, ComeBackAsTranslationsOfTerms) {
+  const support::TemporaryFolder folder;
+  std::ofstream(folder / "terms.tsv") << "€\tEuro\tEuros\nŁukasz\tLukas\nhouse\tHaus\n";
+  const Translator translator = bundled({.terminology = folder / "terms.tsv"});
+  EXPECT_EQ(translator.translate(kLines[0]).text(), "Es kostet 5 Euro.");
+  EXPECT_EQ(translator.translate("I know Łukasz and 😀.").text(), "Ich kenne Lukas und 😀.");
+  EXPECT_THAT(translator.translate("Write to tom@house.org!").text(),
+              AllOf(HasSubstr("tom@house.org"), Not(HasSubstr("Haus"))));
 }
 
 }  // namespace

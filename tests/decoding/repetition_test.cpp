@@ -76,7 +76,7 @@ TEST_P(Repetitions, OfNgramsDoNotOccur) {
   const std::vector<Translation> free = translate(options);
   for (const std::int32_t n : {1, 2, 3}) {
     EXPECT_GT(repeating(free, static_cast<std::size_t>(n)), 0u) << "the test needs repetitions";
-    options.repetition.no_repeat_ngram_size = n;
+    options.no_repeat_ngram_size = n;
     EXPECT_EQ(repeating(translate(options), static_cast<std::size_t>(n)), 0u) << n;
   }
 }
@@ -85,7 +85,7 @@ TEST_P(Repetitions, ArePenalizedMoreAndMore) {
   TranslatorOptions options = small_options();
   std::size_t before = repeating(translate(options), 1);
   for (const float penalty : {1.5f, 20.0f}) {
-    options.repetition.penalty = penalty;
+    options.repetition_penalty = penalty;
     const std::size_t now = repeating(translate(options), 1);
     EXPECT_LT(now, before) << penalty;
     before = now;
@@ -95,17 +95,18 @@ TEST_P(Repetitions, ArePenalizedMoreAndMore) {
 TEST_P(Repetitions, ThatMayOccurChangeNothing) {
   TranslatorOptions options = small_options();
   const std::string expected = show(translate(options));
-  options.repetition.no_repeat_ngram_size = 200;
+  options.no_repeat_ngram_size = 200;
   const std::vector<Translation> unhindered = translate(options);
   ASSERT_EQ(repeating(unhindered, 200), 0u);
-  options.repetition = {};
+  options.no_repeat_ngram_size.reset();
   EXPECT_EQ(show(translate(options)), expected);
 }
 
 TEST_P(Repetitions, AreTheSameInAnyBatchAndByTheReferenceInterpreter) {
   TranslatorOptions options = small_options();
   lines_.resize(12);
-  options.repetition = {.penalty = 1.25f, .no_repeat_ngram_size = 3};
+  options.repetition_penalty = 1.25f;
+  options.no_repeat_ngram_size = 3;
   const std::vector<Translation> expected = translate(options);
   options.batches.mini_batch = 1;
   EXPECT_EQ(show(translate(options)), show(expected));
@@ -118,7 +119,7 @@ TEST_P(Repetitions, AreTheSameInAnyBatchAndByTheReferenceInterpreter) {
 TEST_P(Repetitions, WithPrefixesCountTheirWords) {
   TranslatorOptions options = small_options();
   options.guided = true;
-  options.repetition.no_repeat_ngram_size = 1;
+  options.no_repeat_ngram_size = 1;
   const Translator translator(small_model(GetParam()), options);
   const std::string first = translator.translate(lines_[0]).text();
   const std::string prefix = first.substr(0, first.find(' '));
@@ -142,11 +143,27 @@ TEST(Repetition, LetsShortHypothesesEndWhereNoOtherWordIsLeft) {
   std::ofstream(folder / "lex.s2t") << "a a 0.5\n";
   TranslatorOptions options = small_options();
   options.shortlist = ShortlistOptions{.path = folder / "lex.s2t", .limits = {.first = 0}};
-  options.repetition.no_repeat_ngram_size = 1;
+  options.no_repeat_ngram_size = 1;
   options.min_length = 60;
   for (const Translation& translation : Translator(small_model(), options).translate(input_lines()))
     for (const TranslatedText& entry : translation.n_best)
       EXPECT_LT(entry.hypothesis.words.size(), 60u);
+}
+
+TEST(Repetition, OfTheModelCanBeTurnedOff) {
+  const auto model = [] {
+    Model stating = small_model();
+    stating.decode.repetition_penalty = 1.5f;
+    stating.decode.no_repeat_ngram_size = 2;
+    return stating;
+  };
+  TranslatorOptions options = small_options();
+  EXPECT_EQ(Translator(model(), options).options().no_repeat_ngram_size, 2);
+  options.repetition_penalty = 1.0f;
+  options.no_repeat_ngram_size = 0;
+  const std::vector<std::string> lines = input_lines();
+  EXPECT_EQ(show(Translator(model(), options).translate(lines)),
+            show(Translator(small_model(), small_options()).translate(lines)));
 }
 
 TEST(Repetition, RefusesContradictions) {
@@ -155,9 +172,10 @@ TEST(Repetition, RefusesContradictions) {
                 ThrowsMessage<Error>(HasSubstr(message)));
   };
   TranslatorOptions options = small_options();
-  options.repetition.penalty = -1;
+  options.repetition_penalty = -1;
   expect_error(options, "repetition-penalty must be above 0, not -1");
-  options.repetition = {.no_repeat_ngram_size = 2};
+  options.repetition_penalty.reset();
+  options.no_repeat_ngram_size = 2;
   options.skip_cost = true;
   options.beam_size = 1;
   expect_error(options, "penalties of repeated words are for log-probabilities");

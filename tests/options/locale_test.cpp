@@ -30,7 +30,7 @@ void expect_numbers(const TranslatorOptions& options) {
   EXPECT_EQ(options.max_length_factor, 1.5F);
   EXPECT_EQ(options.word_penalty, 0.25F);
   EXPECT_EQ(options.normalize, 0.6F);
-  EXPECT_EQ(options.repetition.penalty, 1.25F);
+  EXPECT_EQ(options.repetition_penalty, 1.25F);
   EXPECT_EQ(options.compile.precompute_memory, 1234.5);
 }
 

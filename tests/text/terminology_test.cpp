@@ -40,6 +40,7 @@ TEST(Terminology, FindsWholeWordsTheLongestFirst) {
 
 TEST(Terminology, FindsACapitalizedTermAtTheBeginningOfALine) {
   const Terminology terms("house\tHaus\nUS\tUSA\n", "terms.tsv");
+  EXPECT_EQ(terms.occurrences("House and us").front().place, (TextSpan{0, 5}));
   EXPECT_THAT(terms.find("House and us"), ElementsAre(0));
   EXPECT_THAT(terms.find("The House"), IsEmpty());
   EXPECT_THAT(terms.find("US house"), ElementsAre(1, 0));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -74,25 +75,29 @@ class Divider {
   void divide(TextSpan span, std::size_t place) {
     if (kCutPlaces[place] == CutPlace::grapheme) return divide_word(span);
     const std::vector<TextSpan> pieces = pieces_of(text_, span, kCutPlaces[place]);
-    TextSpan part;
-    std::size_t size = 0;
-    const auto end_part = [&] {
-      if (size > 0) parts_.push_back(part);
-      size = 0;
-    };
-    for (const TextSpan& piece : pieces) {
-      const std::size_t more = tokens(piece);
-      if (more > max_tokens_) {
-        end_part();
-        divide(piece, place + 1);
-        continue;
+    std::size_t first = 0, size = 0;  // of the part so far
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::size_t more = tokens(pieces[i]);
+      if (size > 0 && size + more > max_tokens_) {
+        add_part(std::span(pieces).subspan(first, i - first));
+        size = 0;
       }
-      if (size + more > max_tokens_) end_part();
-      if (size == 0) part.begin = piece.begin;
-      part.end = piece.end;
-      size += std::max<std::size_t>(1, more);
+      if (size == 0) first = i;
+      if (more > max_tokens_)
+        divide(pieces[i], place + 1);
+      else
+        size += std::max<std::size_t>(1, more);
     }
-    end_part();
+    if (size > 0) add_part(std::span(pieces).subspan(first));
+  }
+
+  /// A part of pieces, or of the halves of them: together they may have more tokens than one by
+  /// one, where placeholders are too few for all.
+  void add_part(std::span<const TextSpan> pieces) {
+    const TextSpan part{pieces.front().begin, pieces.back().end};
+    if (pieces.size() == 1 || tokens(part) <= max_tokens_) return parts_.push_back(part);
+    add_part(pieces.first(pieces.size() / 2));
+    add_part(pieces.subspan(pieces.size() / 2));
   }
 
   /// Cuts a word: tries a length and halves it until it fits, then goes on with twice the length

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "text/pages/text_alignment.h"
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "text/pages/abbreviations.h"
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 

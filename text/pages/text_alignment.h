@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 

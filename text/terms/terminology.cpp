@@ -84,11 +84,16 @@ Terminology::Found Terminology::longest_at(const std::vector<std::string_view>& 
   return found;
 }
 
-std::vector<std::size_t> Terminology::find(std::string_view line) const {
+std::vector<Terminology::Occurrence> Terminology::occurrences(std::string_view line) const {
   const std::string text = normalized(line);
-  const std::vector<std::string_view> tokens = word_tokens(text);
-  std::vector<std::size_t> found;
-  std::unordered_set<std::size_t> seen;
+  const std::vector<std::string_view> tokens = word_tokens(text), in_line = word_tokens(line);
+  const auto place_of = [&](std::size_t first, std::size_t count) {
+    if (in_line.size() != tokens.size()) return TextSpan{0, line.size()};
+    const std::string_view last = in_line[first + count - 1];
+    return TextSpan{static_cast<std::size_t>(in_line[first].data() - line.data()),
+                    static_cast<std::size_t>(last.data() - line.data()) + last.size()};
+  };
+  std::vector<Occurrence> found;
   for (std::size_t i = 0; i < tokens.size();) {
     Found longest = longest_at(tokens, i, tokens[i]);
     if (i == 0 && tokens[0][0] >= 'A' && tokens[0][0] <= 'Z') {
@@ -97,9 +102,17 @@ std::vector<std::size_t> Terminology::find(std::string_view line) const {
       if (const Found other = longest_at(tokens, 0, small); other.tokens > longest.tokens)
         longest = other;
     }
-    if (longest.entry != kNone && seen.insert(longest.entry).second) found.push_back(longest.entry);
+    if (longest.entry != kNone) found.push_back({longest.entry, place_of(i, longest.tokens)});
     i += std::max<std::size_t>(1, longest.tokens);
   }
+  return found;
+}
+
+std::vector<std::size_t> Terminology::find(std::string_view line) const {
+  std::vector<std::size_t> found;
+  std::unordered_set<std::size_t> seen;
+  for (const Occurrence& each : occurrences(line))
+    if (seen.insert(each.entry).second) found.push_back(each.entry);
   return found;
 }
 

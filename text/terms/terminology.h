@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/text_span.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -35,10 +36,20 @@ class Terminology {
 
   const std::vector<Entry>& entries() const { return entries_; }
 
-  /// The entries whose terms occur in a line of valid UTF-8, each once, in order of occurrence.
-  /// Terms are whole words in the case of the entry; the first word of a line may be capitalized.
-  /// Of terms that overlap, the first and then the longest one counts. Takes time linear in the
-  /// length of the line.
+  /// A place of a line with the term of an entry. Where normalization changes the number of words,
+  /// the place is the whole line.
+  struct Occurrence {
+    std::size_t entry = 0;
+    TextSpan place = {};
+  };
+
+  /// The terms that occur in a line of valid UTF-8, from the left to the right. Terms are whole
+  /// words in the case of the entry; the first word of a line may be capitalized. Of terms that
+  /// overlap, the first and then the longest one counts. Takes time linear in the length of the
+  /// line.
+  std::vector<Occurrence> occurrences(std::string_view line) const;
+
+  /// The entries of these, each once.
   std::vector<std::size_t> find(std::string_view line) const;
 
  private:

@@ -17,7 +17,6 @@
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/generation.h"
 #include "fuselage/decoding/model_handle.h"
-#include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
@@ -37,7 +36,9 @@ struct GeneratorOptions {
   /// Words of every continuation, the end symbol not counted, unless max_new_tokens is lower; 0 to
   /// kMaxMinLength.
   std::optional<std::int32_t> min_length = {};
-  Repetition repetition = {};              ///< the words of a prompt count
+  /// Measures against repetitions (Repetition); the words of a prompt count; 1 and 0.
+  std::optional<float> repetition_penalty = {};
+  std::optional<std::int32_t> no_repeat_ngram_size = {};
   std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
   /// Maximum number of words of a prompt, with one for the end symbol; 1000.

@@ -18,7 +18,6 @@
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/line_guide.h"
 #include "fuselage/decoding/model_handle.h"
-#include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
@@ -61,8 +60,9 @@ struct TranslatorOptions {
   /// Words of every translation, the end symbol and a prefix not counted, unless its length limit
   /// is lower; 0 to kMaxMinLength; 0.
   std::optional<std::int32_t> min_length = {};
-  /// Needs scores that are normalized. Members that are off have the values of the model.
-  Repetition repetition = {};
+  /// Measures against repetitions (Repetition), which need scores that are normalized; 1 and 0.
+  std::optional<float> repetition_penalty = {};
+  std::optional<std::int32_t> no_repeat_ngram_size = {};
   /// A beam of 2 or more keeps its width (SearchOptions::keep_beam), and with one of 1 a penalty of
   /// repetitions is for logits, as in Transformers; false.
   std::optional<bool> keep_beam = {};
@@ -159,9 +159,10 @@ class Translator : public ModelHandle<TranslatorOptions> {
   /// Throws Error for a model with several source texts or factors.
   std::size_t count_tokens(std::string_view line) const;
 
-  /// The places of the tokens of a line and of a hypothesis of its translation. Throws Error for a
-  /// model with several source texts or factors.
-  TokenSpans token_spans(std::string_view line, const TranslatedText& translation) const;
+  /// The places of the tokens of a line and of a hypothesis of its translation, with the guide that
+  /// it was translated with. Throws Error for a model with several source texts or factors.
+  TokenSpans token_spans(std::string_view line, const TranslatedText& translation,
+                         const LineGuide& guide = {}) const;
 
   /// The graph that runs, before the optimizer: the model's, with the outputs of the search.
   /// trace() with options().compile shows what became of it.

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "text/pages/long_sentence.h"
 #include "text/pages/page.h"
 #include "text/pages/readable_text.h"
@@ -67,6 +69,19 @@ TEST(LongSentence, LosesNothing) {
     }
     EXPECT_EQ(end, text.size());
   }
+}
+
+// As placeholders, which are few: only the first word with a sign is short.
+TEST(LongSentence, PartsMayHaveMoreTokensThanTheirPieces) {
+  const auto count = [](std::string_view text) {
+    const auto signs = static_cast<std::size_t>(std::ranges::count(text, '@'));
+    return signs == 0 ? 1 : 1 + 4 * (signs - 1);
+  };
+  const std::string text = "@a @b @c @d @e @f @g";
+  std::vector<std::string> parts;
+  for (const TextSpan& part : divided_sentence(text, {0, text.size()}, 6, count))
+    parts.emplace_back(part.of(text));
+  EXPECT_THAT(parts, ElementsAre("@a", "@b @c", "@d", "@e @f", "@g"));
 }
 
 TEST(ReadableText, HasOneSpaceForEachRun) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 

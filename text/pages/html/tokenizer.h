@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 

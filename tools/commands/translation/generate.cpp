@@ -91,7 +91,7 @@ void GenerateCommand::add_search_options() {
   common_.add_scoring_to(app);
   add_number(app, "--max-new-tokens", generator_.max_new_tokens,
              "Most tokens after the prompt, the end symbol counted", {1, kMaxNewTokens});
-  add_repetition_options(app, generator_.repetition, generator_.min_length);
+  add_repetition_options(app, generator_);
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { generator_.allow_unk = count > 0; },
       "The unknown word may be produced");

@@ -158,7 +158,7 @@ void TranslateCommand::add_search_options() {
   add_seed_option(app, translator_.seed);
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
-  add_repetition_options(app, translator_.repetition, translator_.min_length);
+  add_repetition_options(app, translator_);
   app.add_flag("--force-decode", translator_.force_decode,
                "A line has a further field, behind a tab, with words that its translation begins "
                "with");

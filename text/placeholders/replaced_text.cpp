@@ -1,6 +1,7 @@
-#include "text/replaced_text.h"
+#include "text/placeholders/replaced_text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fuselage {
 
@@ -22,15 +23,18 @@ void ReplacedText::drop_last() {
 
 TextSpan ReplacedText::moved(TextSpan span, std::span<const Edit> edits, TextSpan Edit::*from,
                              TextSpan Edit::*to) {
-  // The last edit that begins before the end counts for the end.
-  TextSpan result = span;
-  for (const Edit& edit : edits) {
+  const auto begin_of = [&](const Edit& edit) { return (edit.*from).begin; };
+  // The place of a byte by the edit before `next`.
+  const auto place = [&](auto next, std::size_t at, bool is_end) {
+    if (next == edits.begin()) return at;
+    const Edit& edit = *std::prev(next);
     const TextSpan &old = edit.*from, &made = edit.*to;
-    if (old.begin <= span.begin)
-      result.begin = span.begin < old.end ? made.begin : made.end + (span.begin - old.end);
-    if (old.begin < span.end)
-      result.end = span.end <= old.end ? made.end : made.end + (span.end - old.end);
-  }
+    if (at > old.end || (at == old.end && !is_end)) return made.end + (at - old.end);
+    return is_end ? made.end : made.begin;
+  };
+  TextSpan result{
+      place(std::ranges::upper_bound(edits, span.begin, {}, begin_of), span.begin, false),
+      place(std::ranges::lower_bound(edits, span.end, {}, begin_of), span.end, true)};
   result.end = std::max(result.begin, result.end);
   return result;
 }

@@ -1,4 +1,4 @@
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 #include "text/unicode.h"
 #include "text/utf8.h"

@@ -1,5 +1,6 @@
-#include "text/placeholders.h"
+#include "text/placeholders/placeholders.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <random>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "fuselage/base/error.h"
+#include "text/words/word_vocabulary.h"
 
 namespace fuselage::placeholders_test {
 namespace {
@@ -47,9 +49,17 @@ TEST(Placeholders, StandForWhatTheVocabularyCannotWrite) {
       {"20 °C", "20 XYZ"},
       {"$5", "XYZ 5"},
       {"[1]", "XYZ 1 BBC"},
+      // Names end at dashes, quotes and brackets, but not at apostrophes.
+      {"My friend—Łukasz—came.", "My friend— XYZ —came."},
+      {"“Łukasz”…friend(Ñandú)", "“XYZ”…friend(BBC)"},
+      {"O’Żel, d'Żel", "XYZ, BBC"},
       // Addresses.
       {"Mail a.b@example.org!", "Mail XYZ!"},
+      {"Mail—a.b@example.org—now!", "Mail— XYZ —now!"},
+      {"a@example.org—b@example.org", "XYZ — BBC"},
+      {"۝http://a.b/", "XYZ"},
       {"See (https://example.org/a,b?c), www.example.org.", "See (XYZ), BBC."},
+      {"url:https://example.org/a–b_(ł)", "url:XYZ)"},
       // What the model writes by itself.
       {"Äpfel – “7” or ‘8’ — X-ray…", "Äpfel – “7” or ‘8’ — X-ray…"}};
   for (const auto& [line, expected] : cases) {
@@ -63,14 +73,50 @@ TEST(Placeholders, AreOthersThanTheWordsOfTheLine) {
   EXPECT_EQ(read("XYZ is 5 €, 6 € and 7 €.").text.text(), "XYZ is 5 BBC, 6 DVD and 7 €.")
       << "there is no further one";
   EXPECT_EQ(read("5 €", {}).text.text(), "5 €");
+  EXPECT_EQ(read("ＸＹＺ or 𝐁𝐁𝐂: 5 €").text.text(), "ＸＹＺ or 𝐁𝐁𝐂: 5 DVD")
+      << "read as XYZ and BBC";
+}
+
+TEST(Placeholders, LeaveWhatIsGiven) {
+  const Placeholders placeholders(vocabulary(), {"XYZ", "BBC", "DVD"});
+  const auto text = [&](const std::string& line, const LineContext& context) {
+    return placeholders.put_into(line, vocabulary().encode(line), context).text.text();
+  };
+  EXPECT_EQ(text("5 €", {.translation = "(ＸＹＺ)\nBBC", .terms = {}}), "5 DVD");
+}
+
+TEST(Placeholders, ComeBackAsTranslationsOfTerms) {
+  const std::string line = "5€ for @Jan and € 1, €—Jan";
+  const LineContext context{
+      .translation = "",
+      .terms = {
+          {{1, 4}, "Euro"}, {{10, 13}, "Johann"}, {{18, 23}, "ein Euro"}, {{25, 28}, "Euro"}}};
+  const Placeholders::Line read = Placeholders(vocabulary(), {"XYZ", "BBC", "DVD"})
+                                      .put_into(line, vocabulary().encode(line), context);
+  ASSERT_EQ(read.text.text(), "5 XYZ for BBC and € 1, DVD —Jan") << "'€ 1' is more than a part";
+  EXPECT_EQ(without_placeholders("BBC – 5 XYZ", read.used).text(), "@Jan – 5 Euro");
+  EXPECT_EQ(read.text.to_first({2, 5}).of(line), "€");
+}
+
+// Names and addresses end where the words of a script have no spaces between.
+TEST(Placeholders, AreNotWholeSentences) {
+  std::string words = "</s>\n<unk>\nXYZ\nBBC\n";
+  for (const char* word : {"我", "叫", "住", "在", "，", "。", "a", "b", ".", "@", ":", "/"})
+    words += fmt::format("{}\n", word);
+  const auto chinese = parse_word_vocabulary(words, "txt", "v.txt", {});
+  const auto text = [&](const std::string& line) {
+    return Placeholders(*chinese, {"XYZ", "BBC"}).put_into(line, chinese->encode(line)).text.text();
+  };
+  EXPECT_EQ(text("我叫龘龘，我住在京。"), "我叫 XYZ，我住在 BBC。");
+  EXPECT_EQ(text("我在https://a.b/a，我在a@a.b。"), "我在 XYZ，我在 BBC。");
 }
 
 TEST(Placeholders, ComeBackWhereTheTranslationHasThem) {
   const Placeholders::Line line = read("5€ is @tom");
   ASSERT_EQ(line.text.text(), "5 XYZ is BBC");
   const std::pair<const char*, const char*> cases[] = {
-      {"BBC ist 5 XYZ", "@tom ist 5€"},   {"BBCs XYZ", "@toms€"}, {"XYZ 5 XYZ", "€ 5€"},
-      {"BBC (XYZ)", "@tom (€)"},          {"nothing", "nothing"}, {"", ""},
+      {"BBC ist 5 XYZ", "@tom ist 5€"},   {"BBCs XYZ", "@toms €"}, {"XYZ 5 XYZ", "€ 5€"},
+      {"BBC (XYZ)", "@tom (€)"},          {"nothing", "nothing"},  {"", ""},
       {"DVD ist 5  XYZ", "DVD ist 5  €"}, {"…XYZ", "…€"}};
   for (const auto& [translation, expected] : cases)
     EXPECT_EQ(without_placeholders(translation, line.used).text(), expected);
@@ -78,11 +124,48 @@ TEST(Placeholders, ComeBackWhereTheTranslationHasThem) {
 
 // A space between two placeholders is of one of them only.
 TEST(Placeholders, MayBeSideBySide) {
-  const Placeholders::Line line = read("€5 and 5£");
-  ASSERT_EQ(line.text.text(), "XYZ 5 and 5 BBC");
-  EXPECT_EQ(without_placeholders("XYZ BBC", line.used).text(), "€£");
-  EXPECT_EQ(without_placeholders("5 BBC XYZ 5", line.used).text(), "5£ €5");
-  EXPECT_EQ(without_placeholders("\xFF XYZ \xFF BBC", line.used).text(), "\xFF € \xFF £");
+  const Placeholders::Line line = read("♥a and a😀");
+  ASSERT_EQ(line.text.text(), "XYZ a and a BBC");
+  EXPECT_EQ(without_placeholders("XYZ BBC", line.used).text(), "♥😀");
+  EXPECT_EQ(without_placeholders("XYZBBC", line.used).text(), "♥😀");
+  EXPECT_EQ(without_placeholders("a BBC XYZ a", line.used).text(), "a😀 ♥a");
+  EXPECT_EQ(without_placeholders("\xFF XYZ \xFF BBC", line.used).text(), "\xFF ♥ \xFF 😀");
+}
+
+// A space that was put beside a number is not beside a letter.
+TEST(Placeholders, StandAlone) {
+  const Placeholders::Line line = read("He paid $5 and left.");
+  ASSERT_EQ(line.text.text(), "He paid XYZ 5 and left.");
+  EXPECT_EQ(without_placeholders("Er gab XYZ 5 und ging.", line.used).text(),
+            "Er gab $5 und ging.");
+  EXPECT_EQ(without_placeholders("Er gab 5 XYZ und ging.", line.used).text(),
+            "Er gab 5 $ und ging.");
+}
+
+TEST(Placeholders, AreNotLongerWords) {
+  const Placeholders::Line line = read("I love tomatoes 😀", {"Tom"});
+  ASSERT_EQ(line.text.text(), "I love tomatoes Tom");
+  const std::pair<const char*, const char*> cases[] = {
+      {"Tomaten Tom", "Tomaten 😀"}, {"AtomTom, Tom", "AtomTom, 😀"},   {"Toms", "😀s"},
+      {"TomTomTom", "😀😀😀"},         {"Tom이었습니다", "😀이었습니다"}, {"الTom", "ال😀"},
+      {"我有Tom。", "我有😀。"},     {"Tom我有我有", "😀我有我有"}};
+  for (const auto& [translation, expected] : cases)
+    EXPECT_EQ(without_placeholders(translation, line.used).text(), expected);
+}
+
+TEST(Placeholders, AreInGivenBeginnings) {
+  const Placeholders::Line line = read("5€ is 3 € and @tom");
+  ASSERT_EQ(line.text.text(), "5 XYZ is 3 BBC and DVD");
+  const std::pair<const char*, const char*> cases[] = {{"5€ sind", "5 XYZ sind"},
+                                                       {"@tom hat 3 €", "DVD hat 3 BBC"},
+                                                       {"3 €, 4 €", "3 BBC, 4 BBC"},
+                                                       {"nothing", "nothing"},
+                                                       {"", ""}};
+  for (const auto& [beginning, expected] : cases) {
+    const std::string got = with_placeholders(beginning, line.used);
+    EXPECT_EQ(got, expected);
+    EXPECT_EQ(without_placeholders(got, line.used).text(), beginning);
+  }
 }
 
 TEST(Placeholders, PlacesAreThoseOfTheOtherText) {
@@ -123,8 +206,8 @@ TEST(Placeholders, AreWordsOfTheVocabulary) {
 
 TEST(Placeholders, GiveBackRandomLines) {
   const std::vector<std::string> parts{
-      "a",   "Tom", " ",   "  ", "é",      "€",      "😀", "@", "#", "/",       "://", ".",
-      "www", "XYZ", "BBC", "猫", "\u200D", "\uFE0F", "Ä", "1", "_", "e\u0301", "(",   "”"};
+      "a",   "Tom", " ",  "  ",     "é",      "€", "😀", "@", "#",       "/", "://", ".",      "www",
+      "XYZ", "BBC", "猫", "\u200D", "\uFE0F", "Ä", "1", "_", "e\u0301", "(", "”",   "\u06DD", "—"};
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     std::string line;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/pages/text_span.h"
+#include "text/text_span.h"
 
 namespace fuselage {
 
