@@ -82,6 +82,20 @@ Character first_character(std::string_view text) {
   return {code, length};
 }
 
+char32_t first_code(std::string_view text) {
+  return text.empty() || utf8_sequence_length(text) == 0 ? 0 : first_character(text).code;
+}
+
+char32_t last_code(std::string_view text) {
+  if (text.empty()) return 0;
+  constexpr std::size_t kMostBytes = 4;
+  std::size_t at = text.size() - 1;
+  while (at > 0 && text.size() - at < kMostBytes &&
+         (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
+    --at;
+  return first_code(text.substr(at));
+}
+
 std::vector<char32_t> characters_of(std::string_view text) {
   std::vector<char32_t> codes;
   codes.reserve(text.size());

@@ -17,6 +17,10 @@ struct Character {
 /// The first character of a non-empty text of valid UTF-8, in which NUL may occur.
 Character first_character(std::string_view text);
 
+/// The first and the last character of any text; 0: it is empty, or there is no UTF-8.
+char32_t first_code(std::string_view text);
+char32_t last_code(std::string_view text);
+
 std::vector<char32_t> characters_of(std::string_view text);
 
 void append_utf8(char32_t code, std::string& text);

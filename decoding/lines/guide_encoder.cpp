@@ -132,7 +132,8 @@ void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::
   for (const Term& term : guide.terms) {
     TermForms& forms = terms.emplace_back();
     for (const std::string& form : term)
-      if (auto spelt = spell(form)) forms.push_back(std::move(*spelt));
+      if (auto spelt = spell(with_placeholders(form, line.placeholders)))
+        forms.push_back(std::move(*spelt));
     if (forms.empty())
       throw Error(fmt::format("line {}: the target vocabulary has no words for the term {}",
                               number + 1, in_quotes(fmt::format("{}", fmt::join(term, "|||")))));

@@ -116,9 +116,11 @@ void expect_possible(const LineWork& work) {
                                      "/v1/models lists those that can",
                                      pair));
   if (wanted.prefixes.size() != work.size())
-    throw HttpError(400, fmt::format("Invalid request: there are {} prefixes, but {} lines; "
-                                     "'prefix' has one for each line, which may be empty",
-                                     wanted.prefixes.size(), work.size()));
+    throw HttpError(
+        400,
+        fmt::format("Invalid request: there are {} lines, and {} prefix{} for them; 'prefix' has "
+                    "one for each line, which may be empty",
+                    work.size(), wanted.prefixes.size(), wanted.prefixes.size() == 1 ? "" : "es"));
 }
 
 std::shared_ptr<LineWork> begin(Service& service, const HttpRequest& request,

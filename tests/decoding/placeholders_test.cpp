@@ -153,6 +153,12 @@ TEST(Placeholders, AreNotWordsOfPrefixesAndTerms) {
               AllOf(HasSubstr("XYZ"), HasSubstr("€")));
 }
 
+TEST(Placeholders, AreTermsWithTheirTexts) {
+  const Translator translator = bundled({.guided = true});
+  EXPECT_EQ(translator.translate(kLines[0], {.terms = {{"€"}}}).text(), "Es kostet 5 €.");
+  EXPECT_EQ(translator.translate(kLines[2], {.terms = {{"😀"}}}).text(), "Ich liebe dich 😀");
+}
+
 TEST(Placeholders, HaveTheirPlacesBehindPrefixes) {
   const Translator translator = bundled({.n_best = 1, .alignment = true, .guided = true});
   const LineGuide guide{.prefix = "XYZ sagt:"};

@@ -192,7 +192,7 @@ TEST_F(GuidedLines, HaveAsManyTranslationsAsEachWants) {
 TEST_F(GuidedLines, AreRefusedWithReasons) {
   EXPECT_THAT(refusal({{"text", {"a"}}, {"sentences", true}}), HasSubstr("not a list"));
   EXPECT_THAT(refusal({{"text", "a\nb"}, {"prefix", "c"}}),
-              HasSubstr("there are 1 prefixes, but 2 lines"));
+              HasSubstr("there are 2 lines, and 1 prefix for them"));
   EXPECT_THAT(refusal({{"text", "a"}, {"prefix", 1}}), HasSubstr("'prefix' must be a text"));
   EXPECT_THAT(refusal({{"text", "a"}, {"tokens", true}}, "fr"),
               HasSubstr("there are no tokens of en-fr"));

@@ -2,14 +2,38 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "text/pages/markup_ranges.h"
+#include "text/unicode.h"
+#include "text/word_boundaries.h"
 
 namespace fuselage {
 namespace {
 
 constexpr std::size_t kNoParent = Markup::kNone;
+
+/// The kind of a character beside a word; 0: there is none. Words of scripts without spaces need
+/// none.
+Markup::Beside side_of(char32_t code) {
+  std::string character;
+  append_utf8(code, character);
+  if (code == 0 || is_unicode_space(code)) return Markup::Beside::space;
+  if (begins_with_letter(character)) return Markup::Beside::letter;
+  return is_unicode_letter(code) ? Markup::Beside::space : Markup::Beside::sign;
+}
+
+bool is_opening_sign(char32_t code) {
+  constexpr std::u32string_view kQuotes = U"„‚«‹¿¡";
+  return is_opening_bracket(code) || kQuotes.find(code) != std::u32string_view::npos;
+}
+
+bool is_closing_sign(char32_t code) {
+  constexpr std::u32string_view kSigns = U".,;:!?…%\"'";
+  return kSigns.find(code) != std::u32string_view::npos || is_unicode_quote(code) ||
+         (is_unicode_bracket(code) && !is_opening_bracket(code));
+}
 
 /// Places the markup of one sentence.
 class MarkupPlacer {
@@ -132,17 +156,34 @@ class MarkupPlacer {
 
   void write_beginning(std::size_t i, std::size_t parent) {
     const Markup& markup = markup_[i];
-    const bool attached = markup.kind == Markup::Kind::closing ||
-                          (markup.kind == Markup::Kind::point && !markup.space_before);
+    const bool attached =
+        markup.kind == Markup::Kind::closing ||
+        (markup.kind == Markup::Kind::point && markup.before != Markup::Beside::space);
     const WordRange& range = parts_[i].target;
     if (!range.empty()) return add(i, begin_of_word(range.begin));
-    const bool at_end =
-        parent == kNoParent ? range.begin == words_.target().size() : parts_[i].at_parents_end;
-    if (attached || (at_end && parent != kNoParent)) return add(i, end_before(range.begin));
-    add(i, begin_of_word(range.begin));
-    PlacedMarkup& placed = placed_.back();
-    placed.space_before = at_end && markup.space_before && markup.space_behind;
-    placed.space_behind = !at_end && markup.space_behind;
+    const bool at_parents_end = parent != kNoParent && parts_[i].at_parents_end;
+    add(i, attached || at_parents_end ? end_before(range.begin) : begin_of_word(range.begin));
+    if (markup.is_word) separate(placed_.back());
+  }
+
+  /// Adds spaces around a point that is a word, where there is a word, or a sign that does not
+  /// belong to it.
+  void separate(PlacedMarkup& placed) const {
+    const Markup& markup = markup_[placed.markup];
+    const auto needs_space = [](Markup::Beside is, Markup::Beside was, bool belongs) {
+      if (is == Markup::Beside::letter) return was != Markup::Beside::letter;
+      return is == Markup::Beside::sign && was == Markup::Beside::space && !belongs;
+    };
+    const char32_t before = last_code(translation_.substr(0, placed.at)),
+                   behind = first_code(translation_.substr(placed.at));
+    Markup::Beside is_before = side_of(before);
+    // Several points may be at one place.
+    if (placed_.size() > 1)
+      if (const PlacedMarkup& last = placed_[placed_.size() - 2];
+          last.at == placed.at && markup_[last.markup].is_word)
+        is_before = last.space_behind ? Markup::Beside::space : Markup::Beside::letter;
+    placed.space_before = needs_space(is_before, markup.before, is_opening_sign(before));
+    placed.space_behind = needs_space(side_of(behind), markup.behind, is_closing_sign(behind));
   }
 
   std::size_t begin_of_word(std::size_t word) const {

@@ -14,14 +14,17 @@ namespace fuselage {
 /// Something in a text that is no part of it, as a tag.
 struct Markup {
   enum class Kind : std::uint8_t { opening, closing, point };
+  /// What is beside it in the text: white space, or the end of the text; a letter or digit of a
+  /// word; a sign.
+  enum class Beside : std::uint8_t { space, letter, sign };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   Kind kind = Kind::point;
   std::size_t at = 0;           ///< place in the text, in bytes
   TextSpan source = {};         ///< place in the document
   std::size_t partner = kNone;  ///< index of the other tag of an element
-  bool space_before = false;    ///< there is white space
-  bool space_behind = false;    ///< of a point that is a word by itself: white space too
+  Beside before = Beside::space, behind = Beside::space;
+  bool is_word = false;  ///< of a point: it is read as a word by itself
 };
 
 /// A place of markup in a translation.

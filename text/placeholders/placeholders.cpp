@@ -9,23 +9,9 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/unicode.h"
-#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
-
-/// The first character of a text; 0: it is empty, or does not begin with UTF-8.
-char32_t next_character(std::string_view text) {
-  return text.empty() || utf8_sequence_length(text) == 0 ? 0 : first_character(text).code;
-}
-
-/// The last character of a text; 0: it is empty, or does not end with UTF-8.
-char32_t last_character(std::string_view text) {
-  if (text.empty()) return 0;
-  std::size_t at = text.size() - 1;
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  return next_character(text.substr(at));
-}
 
 bool is_letter(char32_t code) { return is_unicode_letter(code) || is_combining_mark(code); }
 
@@ -42,8 +28,7 @@ struct Sides {
 };
 
 Sides sides_of(std::string_view text, TextSpan part) {
-  return {beside(last_character(text.substr(0, part.begin))),
-          beside(next_character(text.substr(part.end)))};
+  return {beside(last_code(text.substr(0, part.begin))), beside(first_code(text.substr(part.end)))};
 }
 
 /// A word with a space on each side that a letter, number or dash is beside.
@@ -60,8 +45,8 @@ bool gives_back(std::string_view text, TextSpan part, const Placeholder& made) {
   const std::string_view before = text.substr(0, part.begin), behind = text.substr(part.end);
   // What is beside a space that would be taken.
   auto left = Placeholder::Beside::other, right = Placeholder::Beside::other;
-  if (before.ends_with(' ')) left = beside(last_character(before.substr(0, before.size() - 1)));
-  if (behind.starts_with(' ')) right = beside(next_character(behind.substr(1)));
+  if (before.ends_with(' ')) left = beside(last_code(before.substr(0, before.size() - 1)));
+  if (behind.starts_with(' ')) right = beside(first_code(behind.substr(1)));
   const auto fits = [](Placeholder::Beside is, Placeholder::Beside was, Placeholder::Beside next) {
     if (is != Placeholder::Beside::other) return is == was;
     return was == Placeholder::Beside::other || was != next;
@@ -74,14 +59,16 @@ bool is_latin_letter(char32_t code) {
   return is_letter(code) && (code < 0x370 || (code >= 0x1E00 && code < 0x1F00));
 }
 
-/// Whether a text begins with more letters than an ending has: "XYZs", "XYZnak".
-bool begins_beyond_ending(std::string_view text) {
+/// The bytes of the letters at the beginning of a text that may be an ending: "XYZs", "XYZnak";
+/// nothing: there are more.
+std::optional<std::size_t> ending_of(std::string_view text) {
   constexpr int kMostOfEnding = 3;
-  for (int letters = 0; letters <= kMostOfEnding; ++letters) {
-    if (!is_latin_letter(next_character(text))) return false;
-    text.remove_prefix(first_character(text).length);
+  std::size_t bytes = 0;
+  for (int letters = 0; is_latin_letter(first_code(text.substr(bytes))); ++letters) {
+    if (letters == kMostOfEnding) return std::nullopt;
+    bytes += first_character(text.substr(bytes)).length;
   }
-  return true;
+  return bytes;
 }
 
 /// The placeholder whose word begins a text; null: there is none.
@@ -91,14 +78,26 @@ const Placeholder* beginning(std::string_view text, std::span<const Placeholder>
   return found == used.end() ? nullptr : &*found;
 }
 
+/// A placeholder in a translation.
+struct Found {
+  const Placeholder* placeholder = nullptr;  ///< null: there is none
+  std::size_t bytes = 0;                     ///< with an ending that it cannot have
+};
+
 /// The placeholder at a place of a translation, behind the end of the last one.
-const Placeholder* placeholder_at(std::string_view translation, std::size_t at,
-                                  std::size_t last_end, std::span<const Placeholder> used) {
+Found placeholder_at(std::string_view translation, std::size_t at, std::size_t last_end,
+                     std::span<const Placeholder> used) {
   const Placeholder* found = beginning(translation.substr(at), used);
-  if (!found) return nullptr;
-  if (at > last_end && is_latin_letter(last_character(translation.substr(0, at)))) return nullptr;
-  const std::string_view behind = translation.substr(at + found->word.size());
-  return begins_beyond_ending(behind) && !beginning(behind, used) ? nullptr : found;
+  if (!found) return {};
+  if (at > last_end && found->left != Placeholder::Beside::letter &&
+      is_latin_letter(last_code(translation.substr(0, at))))
+    return {};
+  std::string_view behind = translation.substr(at + found->word.size());
+  if (beginning(behind, used)) return {found, found->word.size()};
+  const std::optional<std::size_t> ending = ending_of(behind);
+  if (!ending) return {};
+  const bool has_ending = is_letter(last_code(found->text));
+  return {found, found->word.size() + (has_ending ? 0 : *ending)};
 }
 
 /// How terms meet a part of a line. Those within it do not count.
@@ -130,6 +129,10 @@ Placeholders::Placeholders(const Vocabulary& vocabulary, std::vector<std::string
           fmt::format("the placeholder {} is unknown to the model's vocabulary; name "
                       "another word",
                       in_quotes(word)));
+    if (!parts_.of_token(word, {0, word.size()}).empty())
+      throw Error(fmt::format(
+          "the model's vocabulary spells the placeholder {} in bytes; name another word",
+          in_quotes(word)));
     for (const std::string& other : words_)
       if (&other != &word && other.starts_with(word))
         throw Error(fmt::format("the placeholder {} begins the placeholder {}; name another word",
@@ -189,21 +192,21 @@ ReplacedText without_placeholders(std::string_view translation, std::span<const 
   ReplacedText result;
   std::size_t last_end = 0;  // of the last placeholder
   for (std::size_t at = 0; at < translation.size();) {
-    const Placeholder* found = placeholder_at(translation, at, last_end, used);
+    const auto [found, bytes] = placeholder_at(translation, at, last_end, used);
     if (!found) {
       result.keep(translation.substr(at++, 1));
       continue;
     }
     // A space that was put in between is left out again, where the like is still beside it.
     const std::string_view before = translation.substr(last_end, at - last_end);
-    const std::string_view behind = translation.substr(at + found->word.size());
+    const std::string_view behind = translation.substr(at + bytes);
     if (found->left != Placeholder::Beside::other && before.ends_with(' ') &&
-        beside(last_character(before.substr(0, before.size() - 1))) == found->left)
+        beside(last_code(before.substr(0, before.size() - 1))) == found->left)
       result.drop_last();
     const bool takes_space = found->right != Placeholder::Beside::other &&
                              behind.starts_with(' ') &&
-                             beside(next_character(behind.substr(1))) == found->right;
-    const std::size_t size = found->word.size() + (takes_space ? 1 : 0);
+                             beside(first_code(behind.substr(1))) == found->right;
+    const std::size_t size = bytes + (takes_space ? 1 : 0);
     result.replace(size, found->text);
     last_end = at += size;
   }

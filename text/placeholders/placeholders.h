@@ -43,7 +43,8 @@ class Placeholders {
  public:
   /// `words`, the preferred ones first, are words of both languages that the model copies. The
   /// vocabulary, which is that of the source, must outlive the object. Throws Error for a word that
-  /// is empty, has spaces or is unknown to the vocabulary, and for one that begins another.
+  /// is empty, has spaces, or is unknown to the vocabulary or spelled in bytes, and for one that
+  /// begins another.
   Placeholders(const Vocabulary& vocabulary, std::vector<std::string> words);
 
   /// A line with placeholders, those in it from the left to the right.
@@ -67,7 +68,8 @@ class Placeholders {
 };
 
 /// A translation with the texts of its placeholders. A word with Latin letters before it, or more
-/// of them behind it than an ending has, is no placeholder.
+/// of them behind it than an ending has, is no placeholder. A text that ends in no letter has no
+/// ending.
 ReplacedText without_placeholders(std::string_view translation, std::span<const Placeholder> used);
 
 /// The beginning of a translation with placeholders in the place of their texts, but of long ones;

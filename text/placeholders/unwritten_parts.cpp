@@ -27,10 +27,16 @@ bool is_plain(char32_t code) {
          kDashes.find(code) != std::u32string_view::npos;
 }
 
-/// Whether a sign before a letter or number makes a name of what is around it: "#tag", "AT&T",
-/// "my_file".
-bool joins(char32_t sign, bool within_word, char32_t next) {
+/// Signs of plain text that models write in bytes, by themselves.
+bool is_common_sign(char32_t code) { return code == U'%' || code == U'&'; }
+
+/// Whether a sign makes a name of what is around it: before a letter or number, "#tag", "AT&T",
+/// "my_file", or behind a letter, "C#", "C++".
+bool joins(char32_t previous, char32_t sign, char32_t next) {
   if (sign == U'$') return is_unicode_letter(next);
+  if (sign == U'#' || sign == U'+')
+    if (is_unicode_letter(previous) && !is_of_word(next)) return true;
+  const bool within_word = is_of_word(previous);
   constexpr std::u32string_view kAnywhere = U"#&@\\^`=<~°", kWithin = U"+_>";
   return is_of_word(next) && (kAnywhere.find(sign) != std::u32string_view::npos ||
                               (within_word && kWithin.find(sign) != std::u32string_view::npos));
@@ -178,10 +184,10 @@ std::vector<TextSpan> UnwrittenParts::parts_of_name(std::string_view line, Clust
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const Cluster& each = clusters[i];
     if (each.is_written) continue;
-    const bool within_word = i > 0 && is_of_word(clusters[i - 1].first.code);
+    const char32_t previous = i > 0 ? clusters[i - 1].first.code : 0;
     const char32_t next = i + 1 < clusters.size() ? clusters[i + 1].first.code : 0;
-    is_name = is_name || is_of_word(each.first.code) || joins(each.first.code, within_word, next);
-    add_part(each.span, parts);
+    is_name = is_name || is_of_word(each.first.code) || joins(previous, each.first.code, next);
+    if (!is_common_sign(each.first.code)) add_part(each.span, parts);
   }
   const TextSpan name = core_of(clusters);
   is_name = is_name || is_mail_address(name.of(line));

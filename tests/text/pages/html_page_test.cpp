@@ -157,6 +157,27 @@ TEST(HtmlPage, KeepsPointsBetweenTheirWords) {
   EXPECT_EQ(in_order("see <code>f()</code>, x", {0, 1, 2}), "see <code>f()</code>, x");
 }
 
+/// The page with one sentence, which is translated word by word.
+std::string with_translation(const char* document, const char* translation) {
+  return read(document)->joined(std::vector<TranslatedSentence>{{translation}});
+}
+
+TEST(HtmlPage, KeepsPointsThatAreWordsFromOtherWords) {
+  const auto expect = [](const char* document, const char* translation, const char* expected) {
+    EXPECT_EQ(with_translation(document, translation), expected);
+  };
+  expect("<p>Where is <i translate=no>Rom</i> now?</p>", "Wo ist jetzt?",
+         "<p>Wo ist <i translate=no>Rom</i> jetzt?</p>");
+  expect("You know <code>x</code>?", "Kennen Sie?", "Kennen Sie <code>x</code>?");
+  expect("My name is <i class=notranslate>Tom</i>.", "Ich heiße.",
+         "Ich heiße <i class=notranslate>Tom</i>.");
+  expect("Write <code>x</code>, <code>y</code> or <code>z</code> now.", "Jetzt schreib.",
+         "Jetzt <code>x</code> <code>y</code> schreib <code>z</code>.");
+  expect("It is a (<code>x</code>) b.", "Es ist a () b.", "Es ist a (<code>x</code>) b.");
+  expect("un<code>x</code>y is <i>it</i>.", "un y ist es.", "un<code>x</code> y ist <i>es</i>.");
+  expect("We see <code>x</code> here.", "我们这里。", "我们<code>x</code>这里。");
+}
+
 TEST(HtmlPage, DividesElementsOfSeveralSentences) {
   const auto page = read("<p>One <b>two. Three</b> four</p>");
   ASSERT_THAT(page->sentences(), ElementsAre("One two.", "Three four"));

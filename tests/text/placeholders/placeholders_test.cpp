@@ -43,9 +43,10 @@ TEST(Placeholders, StandForWhatTheVocabularyCannotWrite) {
       {"“Ñandú”", "“XYZ”"},
       {"Он сказал hello.", "XYZ BBC hello."},
       // Signs that make a name or a formula of what is around them.
-      {"C++ and C#", "C XYZ and C BBC"},
+      {"C++ and C#, or F#.", "XYZ and BBC, or DVD."},
       {"Edit my_file.txt (#tag, @tom).", "Edit XYZ (BBC, DVD)."},
       {"AT&T", "XYZ"},
+      {"Q & A, 20% of R&D", "Q & A, 20% of XYZ"},
       {"20 °C", "20 XYZ"},
       {"$5", "XYZ 5"},
       {"[1]", "XYZ 1 BBC"},
@@ -114,10 +115,14 @@ TEST(Placeholders, AreNotWholeSentences) {
 TEST(Placeholders, ComeBackWhereTheTranslationHasThem) {
   const Placeholders::Line line = read("5€ is @tom");
   ASSERT_EQ(line.text.text(), "5 XYZ is BBC");
-  const std::pair<const char*, const char*> cases[] = {
-      {"BBC ist 5 XYZ", "@tom ist 5€"},   {"BBCs XYZ", "@toms €"}, {"XYZ 5 XYZ", "€ 5€"},
-      {"BBC (XYZ)", "@tom (€)"},          {"nothing", "nothing"},  {"", ""},
-      {"DVD ist 5  XYZ", "DVD ist 5  €"}, {"…XYZ", "…€"}};
+  const std::pair<const char*, const char*> cases[] = {{"BBC ist 5 XYZ", "@tom ist 5€"},
+                                                       {"BBCs XYZe", "@toms €"},
+                                                       {"XYZ 5 XYZ", "€ 5€"},
+                                                       {"BBC (XYZ)", "@tom (€)"},
+                                                       {"nothing", "nothing"},
+                                                       {"", ""},
+                                                       {"DVD ist 5  XYZ", "DVD ist 5  €"},
+                                                       {"…XYZ", "…€"}};
   for (const auto& [translation, expected] : cases)
     EXPECT_EQ(without_placeholders(translation, line.used).text(), expected);
 }
@@ -146,7 +151,7 @@ TEST(Placeholders, AreNotLongerWords) {
   const Placeholders::Line line = read("I love tomatoes 😀", {"Tom"});
   ASSERT_EQ(line.text.text(), "I love tomatoes Tom");
   const std::pair<const char*, const char*> cases[] = {
-      {"Tomaten Tom", "Tomaten 😀"}, {"AtomTom, Tom", "AtomTom, 😀"},   {"Toms", "😀s"},
+      {"Tomaten Tom", "Tomaten 😀"}, {"AtomTom, Tom", "AtomTom, 😀"},   {"Toms", "😀"},
       {"TomTomTom", "😀😀😀"},         {"Tom이었습니다", "😀이었습니다"}, {"الTom", "ال😀"},
       {"我有Tom。", "我有😀。"},     {"Tom我有我有", "😀我有我有"}};
   for (const auto& [translation, expected] : cases)
@@ -200,6 +205,7 @@ TEST(Placeholders, AreWordsOfTheVocabulary) {
                 ThrowsMessage<Error>(HasSubstr(message)));
   };
   expect_error({""}, "the placeholder '' must be a word");
+  expect_error({"Łuk"}, "spells the placeholder 'Łuk' in bytes");
   expect_error({"a b"}, "the placeholder 'a b' must be a word");
   expect_error({"XYZ", "XY"}, "the placeholder 'XY' begins the placeholder 'XYZ'");
 }

@@ -17,6 +17,14 @@ bool ends_with_letter(std::string_view text) {
                            begins_with_letter(text.substr(text.size() - 1)));
 }
 
+/// What is before markup at the end of a text.
+Markup::Beside end_of(std::string_view text) {
+  const std::size_t last = text.size() - std::min<std::size_t>(text.size(), 3);
+  if (text.empty() || without_outer_space(text, {last, text.size()}).end < text.size())
+    return Markup::Beside::space;
+  return ends_with_letter(text) ? Markup::Beside::letter : Markup::Beside::sign;
+}
+
 bool is_separate(const HtmlToken& token) {
   return token.kind == HtmlToken::Kind::start_tag &&
          (token.self_closing || is_void_element(token.name));
@@ -152,27 +160,25 @@ void HtmlReader::add_characters(std::string_view characters, TextSpan source, Ht
     text.text += ' ';
     text.map.add(1, {source.begin, source.begin});
   }
-  if (!text.markup.empty() && text.markup.back().at == text.text.size()) {
-    const bool space = space_length(characters) > 0;
-    for (auto markup = text.markup.rbegin();
-         markup != text.markup.rend() && markup->at == text.text.size(); ++markup)
-      markup->space_behind &= space;
-  }
+  const Markup::Beside behind = space_length(characters) > 0     ? Markup::Beside::space
+                                : begins_with_letter(characters) ? Markup::Beside::letter
+                                                                 : Markup::Beside::sign;
+  for (auto markup = text.markup.rbegin();
+       markup != text.markup.rend() && markup->at == text.text.size(); ++markup)
+    markup->behind = behind;
   text.text += characters;
   text.map.add(characters.size(), source);
 }
 
 void HtmlReader::add_markup(Markup::Kind kind, const HtmlToken& token, HtmlText& text) {
-  const bool word = is_word_element(token.name);
+  const bool word =
+      is_word_element(token.name) || (kind == Markup::Kind::point && token.forbids_translation);
   word_ends_ |= word;
-  const std::size_t at = text.text.size();
-  const bool space =
-      without_outer_space(text.text, {at - std::min<std::size_t>(at, 3), at}).end < at;
   text.markup.push_back({.kind = kind,
-                         .at = at,
+                         .at = text.text.size(),
                          .source = token.span,
-                         .space_before = space,
-                         .space_behind = word && kind == Markup::Kind::point});
+                         .before = end_of(text.text),
+                         .is_word = word && kind == Markup::Kind::point});
   if (kind == Markup::Kind::opening) {
     open_tags_.push_back({token.name, text.markup.size() - 1});
     ++open_names_[token.name];
