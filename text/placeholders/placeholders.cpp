@@ -16,8 +16,8 @@ namespace {
 bool is_letter(char32_t code) { return is_unicode_letter(code) || is_combining_mark(code); }
 
 Placeholder::Beside beside(char32_t code) {
-  constexpr std::u32string_view kDashes = U"‒–—―";
-  if (kDashes.find(code) != std::u32string_view::npos) return Placeholder::Beside::dash;
+  if (code == U'–' || code == U'‒') return Placeholder::Beside::en_dash;
+  if (code == U'—' || code == U'―') return Placeholder::Beside::em_dash;
   if (is_unicode_number(code)) return Placeholder::Beside::number;
   return is_letter(code) ? Placeholder::Beside::letter : Placeholder::Beside::other;
 }
@@ -220,7 +220,8 @@ std::string with_placeholders(std::string_view translation, std::span<const Plac
   for (std::size_t at = 0; at < translation.size();) {
     const auto part_of = [&](std::size_t i) { return TextSpan{at, at + used[i].text.size()}; };
     const auto fits = [&](std::size_t i) {
-      return used[i].text.size() <= kLongText && translation.substr(at).starts_with(used[i].text) &&
+      const std::size_t size = used[i].text.size();
+      return size > 0 && size <= kLongText && translation.substr(at).starts_with(used[i].text) &&
              gives_back(translation, part_of(i), used[i]);
     };
     // The longest text, and of its placeholders one that is not there yet.

@@ -15,7 +15,7 @@ namespace fuselage {
 /// A part of a line that a model does not read, and the word that it reads in its place.
 struct Placeholder {
   /// A character beside the part, without a space. The model reads a space between, but for others.
-  enum class Beside : std::uint8_t { other, letter, number, dash };
+  enum class Beside : std::uint8_t { other, letter, number, en_dash, em_dash };
 
   std::string word;
   std::string text;  ///< the part, or its translation

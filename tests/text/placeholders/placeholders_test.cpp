@@ -147,6 +147,13 @@ TEST(Placeholders, StandAlone) {
             "Er gab 5 $ und ging.");
 }
 
+TEST(Placeholders, AreBesideDashes) {
+  const Placeholders::Line line = read("friend—Łukasz—came");
+  ASSERT_EQ(line.text.text(), "friend— XYZ —came");
+  EXPECT_EQ(without_placeholders("Freund— XYZ —kam", line.used).text(), "Freund—Łukasz—kam");
+  EXPECT_EQ(without_placeholders("Freund – XYZ – kam", line.used).text(), "Freund – Łukasz – kam");
+}
+
 TEST(Placeholders, AreNotLongerWords) {
   const Placeholders::Line line = read("I love tomatoes 😀", {"Tom"});
   ASSERT_EQ(line.text.text(), "I love tomatoes Tom");
