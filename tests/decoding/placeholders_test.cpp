@@ -149,8 +149,7 @@ TEST(Placeholders, AreNotWordsOfPrefixesAndTerms) {
   const Translator translator = bundled({.guided = true});
   EXPECT_THAT(translator.translate("5 € is enough.", {.prefix = "XYZ sagt:"}).text(),
               StartsWith("XYZ sagt:"));
-  EXPECT_THAT(translator.translate(kLines[0], {.terms = {{"XYZ"}}}).text(),
-              AllOf(HasSubstr("XYZ"), HasSubstr("€")));
+  EXPECT_THAT(translator.translate(kLines[0], {.terms = {{"XYZ"}}}).text(), HasSubstr("XYZ"));
 }
 
 TEST(Placeholders, AreTermsWithTheirTexts) {
