@@ -57,7 +57,7 @@ void set_common(Options& options, const DecodeDefaults& values) {
   if (options.threads == 0) options.threads = default_threads(options.compile);
 }
 
-/// The same of options that search.
+/// The members that options of a search have besides.
 template <typename Options>
 DecodeDefaults stated_for_search(const Options& options) {
   verify(repetition_of(options));
@@ -70,6 +70,7 @@ DecodeDefaults stated_for_search(const Options& options) {
   return stated;
 }
 
+/// Sets the members of stated_for_search to their values, but for the beam.
 template <typename Options>
 void set_for_search(Options& options, const DecodeDefaults& values) {
   options.min_length = values.min_length.value_or(0);

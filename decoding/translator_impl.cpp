@@ -367,7 +367,7 @@ void Translator::Impl::run_without_notes(const Lines& lines, const Sink& sink,
     run_batches(lines, sink, ready);
 }
 
-/// Bounds of a batch in words are those of batches that are made before they begin. On a GPU sorted
+/// A bound in words is for batches that are made before they begin. On a GPU sorted
 /// batches, whose size is tuned, have been measured, and top-up batching has not. Sorted batches
 /// are faster for models that keep rows of all words, which lie far from one another in a store.
 bool Translator::Impl::tops_up() const {
@@ -505,7 +505,7 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
 TokenSpans Translator::Impl::token_spans(std::string_view line, const TranslatedText& translation,
                                          const LineGuide& guide) const {
   expect_one_text(vocabularies_, "places of tokens");
-  // The text of a task is before that of the line.
+  // The text of a task is before the text of the line.
   const std::string& task = encoder_->frame().task;
   const ReplacedText repaired = repaired_text(task + std::string(line));
   const Placeholders::Line read = encoder_->fields().front().encoder.with_placeholders(

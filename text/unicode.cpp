@@ -82,18 +82,19 @@ Character first_character(std::string_view text) {
   return {code, length};
 }
 
-char32_t first_code(std::string_view text) {
-  return text.empty() || utf8_sequence_length(text) == 0 ? 0 : first_character(text).code;
+Character leading_character(std::string_view text) {
+  if (text.empty()) return {};
+  return utf8_sequence_length(text) == 0 ? Character{kReplacement, 1} : first_character(text);
 }
 
-char32_t last_code(std::string_view text) {
-  if (text.empty()) return 0;
-  constexpr std::size_t kMostBytes = 4;
-  std::size_t at = text.size() - 1;
-  while (at > 0 && text.size() - at < kMostBytes &&
-         (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
-    --at;
-  return first_code(text.substr(at));
+Character last_character(std::string_view text) {
+  constexpr std::size_t kLongestCharacter = 4;
+  const std::size_t longest = std::min(text.size(), kLongestCharacter);
+  for (std::size_t length = 1; length <= longest; ++length) {
+    const std::string_view end = text.substr(text.size() - length);
+    if (utf8_sequence_length(end) == length) return first_character(end);
+  }
+  return text.empty() ? Character{} : Character{kReplacement, 1};
 }
 
 std::vector<char32_t> characters_of(std::string_view text) {

@@ -17,9 +17,10 @@ struct Character {
 /// The first character of a non-empty text of valid UTF-8, in which NUL may occur.
 Character first_character(std::string_view text);
 
-/// The first and the last character of any text; 0: it is empty, or there is no UTF-8.
-char32_t first_code(std::string_view text);
-char32_t last_code(std::string_view text);
+/// The first and the last character of any text, of length 0 if it is empty; U+FFFD for a byte that
+/// is no UTF-8.
+Character leading_character(std::string_view text);
+Character last_character(std::string_view text);
 
 std::vector<char32_t> characters_of(std::string_view text);
 

@@ -174,8 +174,8 @@ class MarkupPlacer {
       if (is == Markup::Beside::letter) return was != Markup::Beside::letter;
       return is == Markup::Beside::sign && was == Markup::Beside::space && !belongs;
     };
-    const char32_t before = last_code(translation_.substr(0, placed.at)),
-                   behind = first_code(translation_.substr(placed.at));
+    const char32_t before = last_character(translation_.substr(0, placed.at)).code,
+                   behind = leading_character(translation_.substr(placed.at)).code;
     Markup::Beside is_before = side_of(before);
     // Several points may be at one place.
     if (placed_.size() > 1)

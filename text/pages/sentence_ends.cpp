@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "text/unicode.h"
-#include "text/utf8.h"
 #include "text/word_boundaries.h"
 
 namespace fuselage {
@@ -13,23 +12,6 @@ namespace {
 /// The longest word that is looked up, and the longest mark of a list, in bytes.
 constexpr std::size_t kLongestWord = 32;
 constexpr std::size_t kLongestMark = 8;
-constexpr std::size_t kLongestCharacter = 4;
-
-/// The first character of a text, of length 0 if it is empty; U+FFFD for a byte that is no UTF-8.
-Character leading_character(std::string_view text) {
-  if (text.empty()) return {};
-  return utf8_sequence_length(text) == 0 ? Character{U'\uFFFD', 1} : first_character(text);
-}
-
-/// The same for the last one.
-Character last_character(std::string_view text) {
-  const std::size_t longest = std::min(text.size(), kLongestCharacter);
-  for (std::size_t length = 1; length <= longest; ++length) {
-    const std::string_view end = text.substr(text.size() - length);
-    if (utf8_sequence_length(end) == length) return first_character(end);
-  }
-  return text.empty() ? Character{} : Character{U'\uFFFD', 1};
-}
 
 bool is_quote(char32_t code) { return code == '"' || code == '\'' || is_unicode_quote(code); }
 

@@ -28,7 +28,8 @@ struct Sides {
 };
 
 Sides sides_of(std::string_view text, TextSpan part) {
-  return {beside(last_code(text.substr(0, part.begin))), beside(first_code(text.substr(part.end)))};
+  return {beside(last_character(text.substr(0, part.begin)).code),
+          beside(leading_character(text.substr(part.end)).code)};
 }
 
 /// A word with a space on each side that a letter, number or dash is beside.
@@ -45,8 +46,9 @@ bool gives_back(std::string_view text, TextSpan part, const Placeholder& made) {
   const std::string_view before = text.substr(0, part.begin), behind = text.substr(part.end);
   // What is beside a space that would be taken.
   auto left = Placeholder::Beside::other, right = Placeholder::Beside::other;
-  if (before.ends_with(' ')) left = beside(last_code(before.substr(0, before.size() - 1)));
-  if (behind.starts_with(' ')) right = beside(first_code(behind.substr(1)));
+  if (before.ends_with(' '))
+    left = beside(last_character(before.substr(0, before.size() - 1)).code);
+  if (behind.starts_with(' ')) right = beside(leading_character(behind.substr(1)).code);
   const auto fits = [](Placeholder::Beside is, Placeholder::Beside was, Placeholder::Beside next) {
     if (is != Placeholder::Beside::other) return is == was;
     return was == Placeholder::Beside::other || was != next;
@@ -64,7 +66,7 @@ bool is_latin_letter(char32_t code) {
 std::optional<std::size_t> ending_of(std::string_view text) {
   constexpr int kMostOfEnding = 3;
   std::size_t bytes = 0;
-  for (int letters = 0; is_latin_letter(first_code(text.substr(bytes))); ++letters) {
+  for (int letters = 0; is_latin_letter(leading_character(text.substr(bytes)).code); ++letters) {
     if (letters == kMostOfEnding) return std::nullopt;
     bytes += first_character(text.substr(bytes)).length;
   }
@@ -90,13 +92,13 @@ Found placeholder_at(std::string_view translation, std::size_t at, std::size_t l
   const Placeholder* found = beginning(translation.substr(at), used);
   if (!found) return {};
   if (at > last_end && found->left != Placeholder::Beside::letter &&
-      is_latin_letter(last_code(translation.substr(0, at))))
+      is_latin_letter(last_character(translation.substr(0, at)).code))
     return {};
   std::string_view behind = translation.substr(at + found->word.size());
   if (beginning(behind, used)) return {found, found->word.size()};
   const std::optional<std::size_t> ending = ending_of(behind);
   if (!ending) return {};
-  const bool has_ending = is_letter(last_code(found->text));
+  const bool has_ending = is_letter(last_character(found->text).code);
   return {found, found->word.size() + (has_ending ? 0 : *ending)};
 }
 
@@ -201,11 +203,11 @@ ReplacedText without_placeholders(std::string_view translation, std::span<const 
     const std::string_view before = translation.substr(last_end, at - last_end);
     const std::string_view behind = translation.substr(at + bytes);
     if (found->left != Placeholder::Beside::other && before.ends_with(' ') &&
-        beside(last_code(before.substr(0, before.size() - 1))) == found->left)
+        beside(last_character(before.substr(0, before.size() - 1)).code) == found->left)
       result.drop_last();
     const bool takes_space = found->right != Placeholder::Beside::other &&
                              behind.starts_with(' ') &&
-                             beside(first_code(behind.substr(1))) == found->right;
+                             beside(leading_character(behind.substr(1)).code) == found->right;
     const std::size_t size = bytes + (takes_space ? 1 : 0);
     result.replace(size, found->text);
     last_end = at += size;

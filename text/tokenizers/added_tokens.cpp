@@ -9,26 +9,18 @@
 namespace fuselage {
 namespace {
 
-/// The beginning of the last character of a text that is not empty.
-std::size_t last_character(std::string_view text) {
-  std::size_t at = text.size() - 1;
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  return at;
-}
-
 bool is_within_word(std::string_view text, TextRange range) {
   const std::string_view before = text.substr(0, range.begin), behind = text.substr(range.end);
-  return (!before.empty() &&
-          is_word_character(first_character(before.substr(last_character(before))).code)) ||
+  return (!before.empty() && is_word_character(last_character(before).code)) ||
          (!behind.empty() && is_word_character(first_character(behind).code));
 }
 
 /// The beginning of the spaces before `at`, but not before `least`.
 std::size_t begin_of_spaces(std::string_view text, std::size_t at, std::size_t least) {
   while (at > least) {
-    const std::size_t last = last_character(text.substr(0, at));
-    if (!is_unicode_space(first_character(text.substr(last)).code)) break;
-    at = last;
+    const Character last = last_character(text.substr(0, at));
+    if (!is_unicode_space(last.code)) break;
+    at -= last.length;
   }
   return at;
 }
