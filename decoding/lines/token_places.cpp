@@ -1,6 +1,7 @@
 #include "decoding/lines/token_places.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace fuselage {
 namespace {
@@ -15,20 +16,32 @@ std::vector<std::size_t> letters_of(std::string_view text) {
   return places;
 }
 
+/// Whether the last letters of a text, as many, are those of `letters`.
+bool ends_with(std::string_view text, const std::vector<std::size_t>& places,
+               std::string_view letters) {
+  return places.size() >= letters.size() &&
+         std::ranges::equal(std::span(places).last(letters.size()), letters, {},
+                            [text](std::size_t place) { return text[place]; });
+}
+
 }  // namespace
 
 std::vector<TokenSpan> places_of_pieces(std::string_view text,
                                         const std::vector<std::string>& pieces) {
   const std::vector<std::size_t> letters = letters_of(text);
-  std::size_t total = 0;
+  std::string of_pieces;
   std::vector<std::size_t> ends;
-  for (const std::string& piece : pieces)
-    ends.push_back(total += piece.size() -
-                            static_cast<std::size_t>(std::ranges::count_if(piece, is_space_byte)));
+  for (const std::string& piece : pieces) {
+    std::ranges::remove_copy_if(piece, std::back_inserter(of_pieces), is_space_byte);
+    ends.push_back(of_pieces.size());
+  }
+  const std::size_t total = of_pieces.size();
+  // A vocabulary may drop the first characters, such as a byte order mark.
+  std::size_t begin = total > 0 && ends_with(text, letters, of_pieces) ? letters.size() - total : 0;
+  const std::size_t first = begin;
   std::vector<TokenSpan> spans;
-  std::size_t begin = 0;
   for (std::size_t end : ends) {
-    end = total == 0 ? 0 : end * letters.size() / total;
+    end = first + (total == 0 ? 0 : end * (letters.size() - first) / total);
     if (begin == end)
       spans.push_back(begin < letters.size() ? TokenSpan{letters[begin], letters[begin]}
                                              : TokenSpan{text.size(), text.size()});

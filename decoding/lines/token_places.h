@@ -10,8 +10,9 @@
 
 namespace fuselage {
 
-/// Where pieces of a text, in order, are in it. White space does not count; where a vocabulary has
-/// changed characters, the pieces take parts of the text by their sizes.
+/// Where pieces of a text, in order, are in it. White space does not count, nor do characters at
+/// the beginning that a vocabulary drops; where it has changed characters, the pieces take parts of
+/// the text by their sizes.
 std::vector<TokenSpan> places_of_pieces(std::string_view text,
                                         const std::vector<std::string>& pieces);
 

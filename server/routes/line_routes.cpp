@@ -49,9 +49,8 @@ struct LineWork {
     jobs->run([&](std::size_t number, Translation&& translation) {
       counts.add(translation);
       if (pivots()) keep_oddities(number, translation);
-      ShownLine shown{.number = number,
-                      .text = line(number),
-                      .prefix = wanted.prefixes.empty() ? "" : wanted.prefixes[number]};
+      ShownLine shown{.number = number, .text = line(number), .prefix = {}};
+      if (!wanted.prefixes.empty()) shown.prefix = wanted.prefixes[number];
       if (wanted.sentences) {
         shown.whole = wanted.lines.front();
         shown.place = sentences[number].place;

@@ -79,6 +79,9 @@ TEST_F(Lines, AreRefusedByField) {
   refused({{"text", "a"}, {"target", "de"}, {"nbest", 2}},
           "there is no parameter 'nbest'; did you mean 'n_best'?");
   refused({{"text", "a"}, {"target", "de"}, {"format", nullptr}}, "there is no parameter 'format'");
+  const auto answer = server->post("/v1/translate?n_best=2", {{"text", "a"}, {"target", "de"}});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.json.value("error", ""), HasSubstr("'n_best' is behind the path, but"));
 }
 
 /// A server whose lines may have prefixes, and a pair without a model of its own.
@@ -157,6 +160,8 @@ TEST_F(GuidedLines, HaveTokensWithoutSentencesToo) {
   EXPECT_EQ(found[0]["source_tokens"][0], TestJson({0, 3}));
   EXPECT_EQ(found[0]["translations"][0]["tokens"][0], TestJson({0, 3}));
   EXPECT_FALSE(found[0].contains("place"));
+  const TestJson marked = lines({{"text", {"\uFEFFTom is here."}}, {"tokens", true}});
+  EXPECT_EQ(marked[0]["source_tokens"][0], TestJson({1, 4})) << "behind a byte order mark";
 }
 
 TEST_F(GuidedLines, BeginWithTheirPrefixes) {
@@ -170,6 +175,29 @@ TEST_F(GuidedLines, BeginWithTheirPrefixes) {
   EXPECT_EQ(found[1]["translations"][0]["text"], translator.translate(source).text());
   const std::string one = lines({{"text", source}, {"prefix", "Er"}})[0]["translations"][0]["text"];
   EXPECT_TRUE(one.starts_with("Er ")) << one;
+}
+
+TEST_F(GuidedLines, OfALanguageWithoutTheTargetAreRefused) {
+  const auto answer = server->post(
+      "/v1/translate",
+      {{"text", "Guten Tag, wie geht es Ihnen heute, mein lieber Freund?"}, {"target", "de"}});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.json.value("error", ""),
+              HasSubstr("the text seems to be German (de), of which there is no translation into "
+                        "German (de)"));
+}
+
+TEST_F(GuidedLines, HaveTheirTokensBehindPrefixes) {
+  // Places follow from the prefix: its word stands for no part of this line.
+  const std::string source = "It costs 5 \u20AC.", prefix = "XYZ sagt uns heute: Es";
+  const TestJson found =
+      lines({{"text", {source, "a"}}, {"prefix", {prefix, ""}}, {"tokens", true}});
+  const TestJson& best = found[0]["translations"][0];
+  const std::string text = best["text"];
+  EXPECT_TRUE(text.starts_with(prefix)) << text;
+  std::vector<std::string> tokens;
+  for (const TestJson& token : best["tokens"]) tokens.push_back(characters(text, token));
+  EXPECT_THAT(tokens, ::testing::Contains("\u20AC")) << text;
 }
 
 TEST_F(GuidedLines, BeginWithTheirPrefixesByWayOfAnotherLanguage) {
