@@ -28,6 +28,13 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view s
   }
 }
 
+/// Whether a placeholder stands for a term, and comes back as its translation, or for more.
+bool is_replaced(const Terminology::Occurrence& term, std::span<const Placeholder> used) {
+  return term.place && std::ranges::any_of(used, [&](const Placeholder& each) {
+           return each.place.begin < term.place->end && term.place->begin < each.place.end;
+         });
+}
+
 std::size_t words_of(const TermForms& forms) {
   std::size_t words = 0;
   for (const WordIds& form : forms) words += form.size();
@@ -127,6 +134,10 @@ void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
 void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::size_t number,
                           EncodedLine& line) const {
   if (!guide.prefix.empty()) add_prefix(guide.prefix, number, line);
+  if (guide.terms.size() > kMaxTerms)
+    throw Error(
+        fmt::format("line {} has {} terms, but at most {} can be looked after; ask for fewer",
+                    number + 1, guide.terms.size(), kMaxTerms));
   std::vector<TermForms>& terms = line.guide.terms;
   std::size_t words = 0;
   for (const Term& term : guide.terms) {
@@ -139,27 +150,27 @@ void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::
                               number + 1, in_quotes(fmt::format("{}", fmt::join(term, "|||")))));
     words += words_of(forms);
   }
-  if (!terminology_) return;
+  if (words > kMaxTermWords)
+    throw Error(
+        fmt::format("the terms of line {} have {} words, but at most {} can be looked "
+                    "after; ask for fewer",
+                    number + 1, words, kMaxTermWords));
   std::unordered_set<std::size_t> seen;
-  for (const auto& [entry, place] : terminology_->occurrences(valid_text(source))) {
-    const TermForms forms = forms_of(entry, place, line.placeholders);
-    if (forms.empty() || !seen.insert(entry).second) continue;
+  for (const Terminology::Occurrence& term : terms_in(source)) {
+    if (seen.contains(term.entry)) continue;
+    const TermForms& forms = entries_[term.entry];
+    if (forms.empty() || is_replaced(term, line.placeholders)) continue;
+    seen.insert(term.entry);
     words += words_of(forms);
     if (terms.size() == kMaxTerms || words > kMaxTermWords) break;
     terms.push_back(forms);
   }
 }
 
-/// The forms of an entry at a place, or the placeholder that stands for them; none for a place that
-/// a longer placeholder has.
-TermForms GuideEncoder::forms_of(std::size_t entry, TextSpan place,
-                                 std::span<const Placeholder> used) const {
-  for (const Placeholder& each : used) {
-    if (each.place.end <= place.begin || each.place.begin >= place.end) continue;
-    if (each.place != place) return {};
-    if (auto word = spell(each.word)) return {std::move(*word)};
-  }
-  return entries_[entry];
+/// The terms of the terminology in a source text, as far as it is read.
+std::vector<Terminology::Occurrence> GuideEncoder::terms_in(std::string_view source) const {
+  if (!terminology_) return {};
+  return terminology_->occurrences(valid_text(utf8_prefix(source, kMaxLineBytes)));
 }
 
 LineContext GuideEncoder::context(const LineGuide& guide, std::string_view source) const {
@@ -169,14 +180,12 @@ LineContext GuideEncoder::context(const LineGuide& guide, std::string_view sourc
     for (const std::string& form : forms) context.translation += "\n" + form;
   };
   for (const Term& term : guide.terms) add_forms(term);
-  if (terminology_) {
-    std::unordered_set<std::size_t> seen;
-    for (const auto& [entry, place] : terminology_->occurrences(valid_text(source))) {
-      if (entries_[entry].empty()) continue;
-      const std::vector<std::string>& forms = terminology_->entries()[entry].forms;
-      context.terms.push_back({place, forms.front()});
-      if (seen.insert(entry).second) add_forms(forms);
-    }
+  std::unordered_set<std::size_t> seen;
+  for (const auto& [entry, place] : terms_in(source)) {
+    if (entries_[entry].empty()) continue;
+    const std::vector<std::string>& forms = terminology_->entries()[entry].forms;
+    if (place) context.terms.push_back({*place, forms.front()});
+    if (seen.insert(entry).second) add_forms(forms);
   }
   context.translation = valid_text(context.translation);
   return context;

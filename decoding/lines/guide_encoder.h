@@ -65,7 +65,7 @@ class GuideEncoder {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  TermForms forms_of(std::size_t entry, TextSpan place, std::span<const Placeholder> used) const;
+  std::vector<Terminology::Occurrence> terms_in(std::string_view source) const;
   void load(const std::string& path, const Vocabulary& source);
   void add_prefix(const std::string& prefix, std::size_t number, EncodedLine& line) const;
   std::optional<WordIds> spell(std::string_view form) const;

@@ -186,6 +186,9 @@ TEST(Placeholders, ComeBackAsTranslationsOfTerms) {
   EXPECT_EQ(translator.translate("I know Łukasz and 😀.").text(), "Ich kenne Lukas und 😀.");
   EXPECT_THAT(translator.translate("Write to tom@house.org!").text(),
               AllOf(HasSubstr("tom@house.org"), Not(HasSubstr("Haus"))));
+  // Normalization makes three words of the first character, and nothing of a line end.
+  EXPECT_THAT(translator.translate("… My house is here 😀\n").text(),
+              AllOf(HasSubstr("Haus"), HasSubstr("😀")));
 }
 
 }  // namespace

@@ -84,6 +84,23 @@ TEST(Terminology, ComparesTermsAsTheVocabularyNormalizesThem) {
   EXPECT_THAT(Terminology("M\u00FCller\tM\n", "t", split.get()).find("Mu\u0308ller"), IsEmpty());
 }
 
+TEST(Terminology, FindsPlacesWhereNormalizationChangesTheNumberOfWords) {
+  const auto pieces = load_vocabulary(FUSELAGE_TEST_DATA "/vocab.spm");
+  const Terminology terms("house\tHaus\nold friend\tF\n", "terms.tsv", pieces.get());
+  const auto found = [&](std::string_view line) {
+    std::vector<std::string> texts;
+    for (const Terminology::Occurrence& each : terms.occurrences(line))
+      texts.emplace_back(each.place ? each.place->of(line) : "?");
+    return texts;
+  };
+  EXPECT_THAT(found("½ of my house… An old  friend\u2026\n"), ElementsAre("house", "old  friend"));
+  EXPECT_THAT(found("my house and ho\x01use and an old friend"),
+              ElementsAre("house", "?", "old friend"))
+      << "a character that is removed joins two words";
+  EXPECT_THAT(found("a ho\x01use, hou\x01se"), ElementsAre("?", "?"));
+  EXPECT_THAT(found("old\u200B friend here"), ElementsAre("old\u200B friend"));
+}
+
 TEST(Terminology, RefusesWhatIsNoTerm) {
   const auto expect_error = [](const std::string& text, const std::string& message) {
     EXPECT_THAT([&] { Terminology(text, "terms.tsv"); }, ThrowsMessage<Error>(HasSubstr(message)));

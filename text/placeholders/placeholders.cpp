@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/unicode.h"
+#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -114,7 +115,8 @@ TermsOfPart terms_of(TextSpan part, std::span<const LineContext::Term> terms) {
   for (auto term = std::ranges::upper_bound(terms, part.begin, {}, end_of);
        term != terms.end() && term->place.begin < part.end; ++term) {
     if (term->place == part) found.whole = &*term;
-    found.overlap |= term->place.begin < part.begin || term->place.end > part.end;
+    found.overlap = term->place.begin < part.begin || term->place.end > part.end;
+    if (found.overlap) break;
   }
   return found;
 }
@@ -124,6 +126,8 @@ TermsOfPart terms_of(TextSpan part, std::span<const LineContext::Term> terms) {
 Placeholders::Placeholders(const Vocabulary& vocabulary, std::vector<std::string> words)
     : vocabulary_(vocabulary), parts_(vocabulary), words_(std::move(words)) {
   for (const std::string& word : words_) {
+    if (!is_valid_utf8(word))
+      throw Error(fmt::format("the placeholder {} is not valid UTF-8", in_quotes(word)));
     if (word.empty() || tokens_of(word) != std::vector<TextSpan>{{0, word.size()}})
       throw Error(fmt::format("the placeholder {} must be a word", in_quotes(word)));
     if (std::ranges::count(vocabulary.encode(word), vocabulary.unknown_id()) > 0)
@@ -166,8 +170,9 @@ Placeholders::Line Placeholders::put_into(std::string_view line, std::span<const
   auto word = free.begin();
   std::size_t at = 0;
   const auto put = [&](TextSpan part) {
+    if (word == free.end()) return;
     const auto [term, overlap] = terms_of(part, context.terms);
-    if (word == free.end() || overlap) return;
+    if (overlap) return;
     const Sides sides = sides_of(line, part);
     result.text.keep(line.substr(at, part.begin - at));
     result.text.replace(part.size(), spaced(*word, sides));

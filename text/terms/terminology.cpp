@@ -84,14 +84,41 @@ Terminology::Found Terminology::longest_at(const std::vector<std::string_view>& 
   return found;
 }
 
+/// The places in a line of the tokens of its normalized text. From both ends on, tokens of the line
+/// are normalized one by one, as long as they give those of the whole.
+std::vector<std::optional<TextSpan>> Terminology::places_in(
+    std::string_view line, std::span<const std::string_view> tokens) const {
+  const std::vector<std::string_view> in_line = word_tokens(line);
+  std::vector<std::optional<TextSpan>> places(tokens.size());
+  // Whether a token of the line gives the first of those that are left, or the last.
+  const auto takes = [&](std::string_view token, std::size_t& begin, std::size_t& end, bool last) {
+    const std::string text = normalized(token);
+    const std::vector<std::string_view> given = word_tokens(text);
+    if (given.size() > end - begin) return false;
+    const std::size_t at = last ? end - given.size() : begin;
+    if (!std::ranges::equal(given, tokens.subspan(at, given.size()))) return false;
+    const auto place = static_cast<std::size_t>(token.data() - line.data());
+    std::fill_n(places.begin() + static_cast<std::ptrdiff_t>(at), given.size(),
+                TextSpan{place, place + token.size()});
+    (last ? end : begin) = last ? at : at + given.size();
+    return true;
+  };
+  std::size_t begin = 0, end = tokens.size();
+  std::size_t first = 0, last = in_line.size();
+  while (first < last && takes(in_line[first], begin, end, /*last=*/false)) ++first;
+  while (first < last && takes(in_line[last - 1], begin, end, /*last=*/true)) --last;
+  return places;
+}
+
 std::vector<Terminology::Occurrence> Terminology::occurrences(std::string_view line) const {
   const std::string text = normalized(line);
-  const std::vector<std::string_view> tokens = word_tokens(text), in_line = word_tokens(line);
-  const auto place_of = [&](std::size_t first, std::size_t count) {
-    if (in_line.size() != tokens.size()) return TextSpan{0, line.size()};
-    const std::string_view last = in_line[first + count - 1];
-    return TextSpan{static_cast<std::size_t>(in_line[first].data() - line.data()),
-                    static_cast<std::size_t>(last.data() - line.data()) + last.size()};
+  const std::vector<std::string_view> tokens = word_tokens(text);
+  std::vector<std::optional<TextSpan>> places;
+  const auto place_of = [&](std::size_t first, std::size_t count) -> std::optional<TextSpan> {
+    if (places.empty()) places = places_in(line, tokens);
+    const auto &begin = places[first], &end = places[first + count - 1];
+    if (!begin || !end) return std::nullopt;
+    return TextSpan{begin->begin, end->end};
   };
   std::vector<Occurrence> found;
   for (std::size_t i = 0; i < tokens.size();) {

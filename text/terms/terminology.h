@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,11 +38,11 @@ class Terminology {
 
   const std::vector<Entry>& entries() const { return entries_; }
 
-  /// A place of a line with the term of an entry. Where normalization changes the number of words,
-  /// the place is the whole line.
+  /// The term of an entry in a line. Its place is unknown where normalization joins or divides the
+  /// words around it with others.
   struct Occurrence {
     std::size_t entry = 0;
-    TextSpan place = {};
+    std::optional<TextSpan> place = {};
   };
 
   /// The terms that occur in a line of valid UTF-8, from the left to the right. Terms are whole
@@ -64,6 +66,8 @@ class Terminology {
   };
 
   std::string normalized(std::string_view text) const;
+  std::vector<std::optional<TextSpan>> places_in(std::string_view line,
+                                                 std::span<const std::string_view> tokens) const;
   void add_line(std::string_view line, const std::string& where);
   Found longest_at(const std::vector<std::string_view>& tokens, std::size_t first,
                    std::string_view first_token) const;

@@ -212,6 +212,7 @@ TEST(Placeholders, AreWordsOfTheVocabulary) {
                 ThrowsMessage<Error>(HasSubstr(message)));
   };
   expect_error({""}, "the placeholder '' must be a word");
+  for (const char* const word : {"\xF0", "XYZ\xE2\x82"}) expect_error({word}, "is not valid UTF-8");
   expect_error({"Łuk"}, "spells the placeholder 'Łuk' in bytes");
   expect_error({"a b"}, "the placeholder 'a b' must be a word");
   expect_error({"XYZ", "XY"}, "the placeholder 'XY' begins the placeholder 'XYZ'");
