@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::size_t kNoParent = Markup::kNone;
 
-/// The kind of a character beside a word; 0: there is none. Words of scripts without spaces need
-/// none.
-Markup::Beside side_of(char32_t code) {
+/// `code`: 0: there is none.
+Markup::Beside beside(char32_t code) {
+  if (code == 0 || is_unicode_space(code)) return Markup::Beside::space;
   std::string character;
   append_utf8(code, character);
-  if (code == 0 || is_unicode_space(code)) return Markup::Beside::space;
   if (begins_with_letter(character)) return Markup::Beside::letter;
-  return is_unicode_letter(code) ? Markup::Beside::space : Markup::Beside::sign;
+  return is_unicode_letter(code) ? Markup::Beside::unspaced_letter : Markup::Beside::sign;
 }
 
 bool is_opening_sign(char32_t code) {
@@ -176,14 +175,15 @@ class MarkupPlacer {
     };
     const char32_t before = last_character(translation_.substr(0, placed.at)).code,
                    behind = leading_character(translation_.substr(placed.at)).code;
-    Markup::Beside is_before = side_of(before);
-    // Several points may be at one place.
-    if (placed_.size() > 1)
-      if (const PlacedMarkup& last = placed_[placed_.size() - 2];
-          last.at == placed.at && markup_[last.markup].is_word)
-        is_before = last.space_behind ? Markup::Beside::space : Markup::Beside::letter;
+    Markup::Beside is_before = beside(before);
+    // Several points may be at one place, and tags between them.
+    for (auto last = placed_.rbegin() + 1; last != placed_.rend() && last->at == placed.at; ++last)
+      if (markup_[last->markup].is_word) {
+        is_before = last->space_behind ? Markup::Beside::space : Markup::Beside::letter;
+        break;
+      }
     placed.space_before = needs_space(is_before, markup.before, is_opening_sign(before));
-    placed.space_behind = needs_space(side_of(behind), markup.behind, is_closing_sign(behind));
+    placed.space_behind = needs_space(beside(behind), markup.behind, is_closing_sign(behind));
   }
 
   std::size_t begin_of_word(std::size_t word) const {
@@ -212,6 +212,12 @@ class MarkupPlacer {
 };
 
 }  // namespace
+
+Markup::Beside end_beside(std::string_view before) { return beside(last_character(before).code); }
+
+Markup::Beside beginning_beside(std::string_view behind) {
+  return beside(leading_character(behind).code);
+}
 
 std::vector<PlacedMarkup> placed_markup(std::span<const Markup> markup, std::string_view sentence,
                                         std::string_view translation,

@@ -15,8 +15,8 @@ namespace fuselage {
 struct Markup {
   enum class Kind : std::uint8_t { opening, closing, point };
   /// What is beside it in the text: white space, or the end of the text; a letter or digit of a
-  /// word; a sign.
-  enum class Beside : std::uint8_t { space, letter, sign };
+  /// word, or of a script without spaces between words; a sign.
+  enum class Beside : std::uint8_t { space, letter, unspaced_letter, sign };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   Kind kind = Kind::point;
@@ -26,6 +26,10 @@ struct Markup {
   Beside before = Beside::space, behind = Beside::space;
   bool is_word = false;  ///< of a point: it is read as a word by itself
 };
+
+/// What is beside markup before or behind this text.
+Markup::Beside end_beside(std::string_view before);
+Markup::Beside beginning_beside(std::string_view behind);
 
 /// A place of markup in a translation.
 struct PlacedMarkup {

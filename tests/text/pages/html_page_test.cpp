@@ -176,6 +176,18 @@ TEST(HtmlPage, KeepsPointsThatAreWordsFromOtherWords) {
   expect("It is a (<code>x</code>) b.", "Es ist a () b.", "Es ist a (<code>x</code>) b.");
   expect("un<code>x</code>y is <i>it</i>.", "un y ist es.", "un<code>x</code> y ist <i>es</i>.");
   expect("We see <code>x</code> here.", "我们这里。", "我们<code>x</code>这里。");
+  expect("我们<code>x</code>这里。", "We here.", "We <code>x</code> here.");
+  expect("Where is “<code>x</code>” now?", "Wo jetzt?", "Wo <code>x</code> jetzt?");
+  for (const char* const space : {"&#8201;", " &nbsp;", "&#x202F;", " \n\t\n"})
+    expect(("We see" + std::string(space) + "<code>x</code>" + space + "here.").c_str(),
+           "Wir hier.", "Wir <code>x</code> hier.");
+  expect("I see <b><code>x</code></b><code>y</code>.", "Ich sehe.",
+         "Ich sehe<b> <code>x</code></b> <code>y</code>.");
+}
+
+TEST(HtmlPage, DividesNoWordByAnElementWithoutText) {
+  EXPECT_THAT(read("super<wbr translate=no>market")->sentences(), ElementsAre("supermarket"));
+  EXPECT_THAT(read("super<i translate=no>x</i>market")->sentences(), ElementsAre("super market"));
 }
 
 TEST(HtmlPage, DividesElementsOfSeveralSentences) {

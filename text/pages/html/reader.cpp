@@ -6,24 +6,9 @@
 #include "text/pages/html/character_references.h"
 #include "text/pages/html/elements.h"
 #include "text/unicode.h"
-#include "text/word_boundaries.h"
 
 namespace fuselage {
 namespace {
-
-/// Whether the last character of a text may be of a word.
-bool ends_with_letter(std::string_view text) {
-  return !text.empty() && (static_cast<unsigned char>(text.back()) >= 0x80 ||
-                           begins_with_letter(text.substr(text.size() - 1)));
-}
-
-/// What is before markup at the end of a text.
-Markup::Beside end_of(std::string_view text) {
-  const std::size_t last = text.size() - std::min<std::size_t>(text.size(), 3);
-  if (text.empty() || without_outer_space(text, {last, text.size()}).end < text.size())
-    return Markup::Beside::space;
-  return ends_with_letter(text) ? Markup::Beside::letter : Markup::Beside::sign;
-}
 
 bool is_separate(const HtmlToken& token) {
   return token.kind == HtmlToken::Kind::start_tag &&
@@ -155,14 +140,12 @@ void HtmlReader::read_reference(std::size_t length, char32_t code, HtmlText& tex
 }
 
 void HtmlReader::add_characters(std::string_view characters, TextSpan source, HtmlText& text) {
-  if (std::exchange(word_ends_, false) && ends_with_letter(text.text) &&
-      begins_with_letter(characters)) {
+  const Markup::Beside behind = beginning_beside(characters);
+  if (std::exchange(word_ends_, false) && end_beside(text.text) == Markup::Beside::letter &&
+      behind == Markup::Beside::letter) {
     text.text += ' ';
     text.map.add(1, {source.begin, source.begin});
   }
-  const Markup::Beside behind = space_length(characters) > 0     ? Markup::Beside::space
-                                : begins_with_letter(characters) ? Markup::Beside::letter
-                                                                 : Markup::Beside::sign;
   for (auto markup = text.markup.rbegin();
        markup != text.markup.rend() && markup->at == text.text.size(); ++markup)
     markup->behind = behind;
@@ -172,12 +155,13 @@ void HtmlReader::add_characters(std::string_view characters, TextSpan source, Ht
 
 void HtmlReader::add_markup(Markup::Kind kind, const HtmlToken& token, HtmlText& text) {
   const bool word =
-      is_word_element(token.name) || (kind == Markup::Kind::point && token.forbids_translation);
+      is_word_element(token.name) ||
+      (kind == Markup::Kind::point && token.forbids_translation && !is_separate(token));
   word_ends_ |= word;
   text.markup.push_back({.kind = kind,
                          .at = text.text.size(),
                          .source = token.span,
-                         .before = end_of(text.text),
+                         .before = end_beside(text.text),
                          .is_word = word && kind == Markup::Kind::point});
   if (kind == Markup::Kind::opening) {
     open_tags_.push_back({token.name, text.markup.size() - 1});
