@@ -54,6 +54,11 @@ std::string last_of_list(const std::string& list) {
   return last;
 }
 
+/// Whether a text may stand for a client in a log.
+bool is_visible(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
+}
+
 std::string_view message_of_status(int status) {
   switch (status) {
     case 400:
@@ -229,8 +234,10 @@ class HttpServer::Impl : private httplib::Server {
   HttpRequest plain_request(const httplib::Request& request) const {
     std::string client = request.remote_addr;
     if (options_.behind_proxy && request.has_header("X-Forwarded-For"))
-      client = last_of_list(request.get_header_value(
-          "X-Forwarded-For", request.get_header_value_count("X-Forwarded-For") - 1));
+      if (std::string name = last_of_list(request.get_header_value(
+              "X-Forwarded-For", request.get_header_value_count("X-Forwarded-For") - 1));
+          is_visible(name))
+        client = std::move(name);
     return {
         .method = request.method,
         .path = request.path,

@@ -31,7 +31,8 @@ ApiKeys::ApiKeys(const std::string& path) {
                         path, number));
       entry.per_minute = per_minute;
     }
-    keys_.insert_or_assign(key, entry);
+    if (!keys_.try_emplace(key, entry).second)
+      throw Error(fmt::format("{}:{}: a line above has this key too; leave one out", path, number));
   }
   if (keys_.empty()) throw Error(fmt::format("{}: there is no key; write one on each line", path));
 }

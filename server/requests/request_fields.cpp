@@ -74,8 +74,10 @@ constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 /// Clients such as curl call any body a form, but a form would have "%7B" in the place of "{".
 bool is_json_type(const HttpRequest& request) {
   const std::string& type = request.content_type;
-  return type == "application/json" || type.ends_with("+json") ||
-         ((type.empty() || type == "text/plain" || type == kForm) && request.body.starts_with('{'));
+  if (type == "application/json" || type.ends_with("+json")) return true;
+  const std::size_t first = request.body.find_first_not_of(" \t\r\n");
+  return (type.empty() || type == "text/plain" || type == kForm) && first != std::string::npos &&
+         request.body[first] == '{';
 }
 
 }  // namespace
@@ -100,6 +102,7 @@ RequestFields::RequestFields(const HttpRequest& request) {
   }
   if (is_json_type(request)) {
     values_ = parse_json(request.body);
+    for (const auto& [name, value] : request.query) unread_.push_back(name);
     return;
   }
   if (request.content_type == kForm)
@@ -120,6 +123,10 @@ const nlohmann::json* RequestFields::find(std::string_view name) const {
 }
 
 void RequestFields::expect_only(std::span<const std::string_view> known) const {
+  if (!unread_.empty())
+    throw HttpError(400, fmt::format("Invalid request: {} is behind the path, but the body is "
+                                     "JSON; put it into that",
+                                     in_quotes(unread_.front())));
   for (const auto& [name, value] : values_.items())
     if (std::ranges::find(known, name) == known.end())
       throw HttpError(400, fmt::format("Invalid request: there is no parameter {}{}",

@@ -20,7 +20,8 @@ class RequestFields {
   /// Throws HttpError for a body that is no JSON object or form, and for other types of content.
   explicit RequestFields(const HttpRequest& request);
 
-  /// Throws HttpError 400 for a name that is not one of `known`.
+  /// Throws HttpError 400 for a name that is not one of `known`, and for one behind the path where
+  /// the body is JSON.
   void expect_only(std::span<const std::string_view> known) const;
 
   bool has(std::string_view name) const;
@@ -38,6 +39,7 @@ class RequestFields {
   const nlohmann::json* find(std::string_view name) const;
 
   nlohmann::json values_;
+  std::vector<std::string> unread_;  ///< names behind the path, where the body is JSON
 };
 
 /// The names and values of application/x-www-form-urlencoded.

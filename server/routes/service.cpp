@@ -130,7 +130,11 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
   if (count == 1 && (models.models().size() == 1 || !is_sure)) return {{only, nullptr}, 0};
   if (detected.empty())
     throw HttpError(400, "the language of the text cannot be told; state it as source");
-  refuse_language(detected[0].code);
+  const std::string& code = detected[0].code;
+  if (!models.has_source(code)) refuse_language(code);
+  throw HttpError(400, fmt::format("the text seems to be {} ({}), of which there is no translation "
+                                   "into {} ({}); state its language as source",
+                                   language_name(code), code, language_name(target), target));
 }
 
 }  // namespace fuselage

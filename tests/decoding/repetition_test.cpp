@@ -158,12 +158,15 @@ TEST(Repetition, OfTheModelCanBeTurnedOff) {
     return stating;
   };
   TranslatorOptions options = small_options();
-  EXPECT_EQ(Translator(model(), options).options().no_repeat_ngram_size, 2);
+  const Translator stated(model(), options);
+  EXPECT_EQ(stated.options().repetition_penalty, 1.5f);
+  EXPECT_EQ(stated.options().no_repeat_ngram_size, 2);
+  const std::vector<std::string> lines = input_lines();
+  const std::string expected = show(Translator(small_model(), small_options()).translate(lines));
+  EXPECT_NE(show(stated.translate(lines)), expected);
   options.repetition_penalty = 1.0f;
   options.no_repeat_ngram_size = 0;
-  const std::vector<std::string> lines = input_lines();
-  EXPECT_EQ(show(Translator(model(), options).translate(lines)),
-            show(Translator(small_model(), small_options()).translate(lines)));
+  EXPECT_EQ(show(Translator(model(), options).translate(lines)), expected);
 }
 
 TEST(Repetition, RefusesContradictions) {

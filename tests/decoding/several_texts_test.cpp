@@ -112,10 +112,13 @@ TEST_F(SeveralTexts, MustBeComplete) {
       },
       ThrowsMessage<Error>(
           HasSubstr("4 files, of text.word, text.case, context.word and the target's, not 2")));
-  EXPECT_THAT([&] { Translator(model(), {.placeholders = std::vector<std::string>{"a"}}); },
-              ThrowsMessage<Error>(HasSubstr("placeholders change the number of words of a text")));
   EXPECT_THAT([&] { Scorer scorer(model()); },
               ThrowsMessage<Error>(HasSubstr("scoring is possible with one source text")));
+}
+
+TEST_F(SeveralTexts, WithFactorsHaveNoPlaceholders) {
+  EXPECT_THAT([&] { Translator(model(), {.placeholders = std::vector<std::string>{"a"}}); },
+              ThrowsMessage<Error>(HasSubstr("placeholders change the number of words of a text")));
 }
 
 }  // namespace

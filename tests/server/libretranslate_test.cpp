@@ -203,7 +203,9 @@ TEST(SeveralModels, AreChosenByLanguage) {
       "/translate", {{"q", "Je ne sais pas ce que je dois faire aujourd'hui ou demain."},
                      {"source", "auto"},
                      {"target", "sv"}});
-  EXPECT_THAT(surely.json.value("error", ""), HasSubstr("'fr' is not supported"));
+  EXPECT_THAT(
+      surely.json.value("error", ""),
+      HasSubstr("seems to be French (fr), of which there is no translation into Swedish (sv)"));
   const auto pair = server.post("/translate", {{"q", "a"}, {"source", "fr"}, {"target", "sv"}});
   EXPECT_THAT(pair.json.value("error", ""),
               HasSubstr("Swedish (sv) is not available as a target language from French (fr)"));

@@ -8,6 +8,8 @@
 #include <random>
 #include <thread>
 
+#include "fuselage/base/error.h"
+#include "server/limits/api_keys.h"
 #include "tests/server/raw_client.h"
 #include "tests/server/support.h"
 #include "tests/temporary_folder.h"
@@ -145,6 +147,8 @@ TEST(ServerLimits, CountClientsBehindAProxy) {
   EXPECT_EQ(status("192.0.2.1"), 429);
   EXPECT_EQ(status("192.0.2.1, 192.0.2.2"), 200);
   EXPECT_EQ(status("192.0.2.3, 192.0.2.2"), 429);
+  EXPECT_EQ(status("a\x01z"), 200) << "no name, so it counts as the proxy";
+  EXPECT_EQ(status("b\x01z"), 429);
 }
 
 TEST(ServerKeys, AreNeeded) {
@@ -166,6 +170,13 @@ TEST(ServerKeys, AreNeeded) {
   EXPECT_EQ(server.post("/translate", request).status, 200);
   EXPECT_EQ(server.post("/translate", request).status, 429);
   EXPECT_EQ(server.get("/frontend/settings").json["keyRequired"], true);
+}
+
+TEST(ServerKeys, AreThereOnce) {
+  const support::TemporaryFolder folder;
+  std::ofstream(folder / "keys") << "a 2\nb\na 3\n";
+  EXPECT_THAT([&] { ApiKeys keys(folder / "keys"); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("keys:3: a line above has this key too")));
 }
 
 TEST(ServerEnd, AnswersWhatWasAccepted) {

@@ -74,6 +74,11 @@ TEST(RequestFields, ReadJsonThatIsCalledAForm) {
                               .content_type = "application/x-www-form-urlencoded",
                               .body = R"({"q": "a=b"})"});
   EXPECT_EQ(fields.text("q"), "a=b");
+  for (const char* const type : {"", "text/plain", "application/x-www-form-urlencoded"})
+    EXPECT_EQ(RequestFields({.method = "POST", .content_type = type, .body = "\r\n {\"q\": \"a\"}"})
+                  .text("q"),
+              "a")
+        << type;
 }
 
 TEST(RequestFields, RefuseDeepNesting) {

@@ -90,6 +90,13 @@ answers 'Tom' POST /translate "{\"q\":\"$page\",\"source\":\"en\",\"target\":\"d
 answers 'there are no alignments of en-de' POST /v1/translate '{"text":"a","target":"de","alignment":true}'
 stop
 
+# Samples of each line, as many as are stated.
+start -m "$models/en-de" --n-best 3 --translate --output-sampling
+answers '"n_best":3,"alignment":true,"prefix":false' GET /v1/models
+reply=$(ask POST /v1/translate '{"text":"Tom is here.","target":"de","n_best":3}')
+[[ $(grep -o '"text":' <<<"$reply" | wc -l) -eq 3 ]] || fail "not three samples: $reply"
+stop
+
 # A folder of models, and options of translate. A model is replaced while the server runs.
 mkdir folder
 cp -r "$models/en-de" folder/en-de

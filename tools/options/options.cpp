@@ -117,7 +117,7 @@ void Options::refuse(const std::string& name, const std::string& where) {
   std::string advice = did_you_mean(name, views);
   if (const std::size_t quote = advice.find('\''); quote != std::string::npos)
     advice.insert(quote + 1, "--");
-  if (where.empty()) advice += "; see " + app_.get_name() + " --help";
+  if (where.empty()) advice += (advice.empty() ? "; see " : " See ") + app_.get_name() + " --help";
   throw Error(fmt::format("{}unknown option {}{}", where, in_quotes("--" + name), advice));
 }
 

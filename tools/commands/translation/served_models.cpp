@@ -90,6 +90,10 @@ OpenedModel open_model(const std::string& path, const ServedModelOptions& option
     translator.alignment = alignment;
     guided = may_have_guides(model, translator);
     translator.guided = guided;
+    // The beam is the number of samples.
+    if (translator.sampling && !translator.beam_size)
+      translator.beam_size =
+          static_cast<std::int32_t>(options.n_best.value_or(kUnguidedTranslations));
     const std::int32_t beam = resolved(translator, model).beam_size.value();
     // Without guides, each line is translated so many times.
     const auto n_best = options.n_best.value_or(guided ? beam : kUnguidedTranslations);
