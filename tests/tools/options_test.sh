@@ -165,6 +165,7 @@ works score "${usual[@]}" -c n-best.yml -t one one
 grep -qE '^-[0-9]' out || fail "n-best of translate in a configuration: $(cat out)"
 works translate --version
 refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
+refuses "not 'one'; give a text, as 'one', before the options, or with -i" translate --alignment one
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
 refuses "cannot open model a: No such file" translate -m a b
