@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "decoding/lines/line_reader.h"
+#include "decoding/search/term_automaton.h"
 #include "fuselage/base/error.h"
 #include "text/utf8.h"
 
@@ -134,10 +135,6 @@ void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
 void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::size_t number,
                           EncodedLine& line) const {
   if (!guide.prefix.empty()) add_prefix(guide.prefix, number, line);
-  if (guide.terms.size() > kMaxTerms)
-    throw Error(
-        fmt::format("line {} has {} terms, but at most {} can be looked after; ask for fewer",
-                    number + 1, guide.terms.size(), kMaxTerms));
   std::vector<TermForms>& terms = line.guide.terms;
   std::size_t words = 0;
   for (const Term& term : guide.terms) {
@@ -150,11 +147,7 @@ void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::
                               number + 1, in_quotes(fmt::format("{}", fmt::join(term, "|||")))));
     words += words_of(forms);
   }
-  if (words > kMaxTermWords)
-    throw Error(
-        fmt::format("the terms of line {} have {} words, but at most {} can be looked "
-                    "after; ask for fewer",
-                    number + 1, words, kMaxTermWords));
+  check_term_limits(terms, fmt::format("line {}", number + 1));
   std::unordered_set<std::size_t> seen;
   for (const Terminology::Occurrence& term : terms_in(source)) {
     if (seen.contains(term.entry)) continue;

@@ -16,12 +16,10 @@ std::vector<std::size_t> letters_of(std::string_view text) {
   return places;
 }
 
-/// Whether the last letters of a text, as many, are those of `letters`.
-bool ends_with(std::string_view text, const std::vector<std::size_t>& places,
-               std::string_view letters) {
-  return places.size() >= letters.size() &&
-         std::ranges::equal(std::span(places).last(letters.size()), letters, {},
-                            [text](std::size_t place) { return text[place]; });
+std::string without_spaces(std::string_view text) {
+  std::string letters;
+  std::ranges::remove_copy_if(text, std::back_inserter(letters), is_space_byte);
+  return letters;
 }
 
 }  // namespace
@@ -32,12 +30,13 @@ std::vector<TokenSpan> places_of_pieces(std::string_view text,
   std::string of_pieces;
   std::vector<std::size_t> ends;
   for (const std::string& piece : pieces) {
-    std::ranges::remove_copy_if(piece, std::back_inserter(of_pieces), is_space_byte);
+    of_pieces += without_spaces(piece);
     ends.push_back(of_pieces.size());
   }
   const std::size_t total = of_pieces.size();
   // A vocabulary may drop the first characters, such as a byte order mark.
-  std::size_t begin = total > 0 && ends_with(text, letters, of_pieces) ? letters.size() - total : 0;
+  std::size_t begin =
+      total > 0 && without_spaces(text).ends_with(of_pieces) ? letters.size() - total : 0;
   const std::size_t first = begin;
   std::vector<TokenSpan> spans;
   for (std::size_t end : ends) {

@@ -10,23 +10,29 @@
 
 namespace fuselage {
 
+void check_term_limits(std::span<const TermForms> terms, std::string_view line) {
+  if (terms.size() > kMaxTerms)
+    throw Error(fmt::format("{} has {} terms, but at most {} can be looked after; ask for fewer",
+                            line, terms.size(), kMaxTerms));
+  std::size_t words = 0;
+  for (const TermForms& forms : terms)
+    for (const WordIds& form : forms) words += form.size();
+  if (words > kMaxTermWords)
+    throw Error(
+        fmt::format("{} has terms of {} words together, but at most {} can be looked after; ask "
+                    "for fewer",
+                    line, words, kMaxTermWords));
+}
+
 TermAutomaton::TermAutomaton(std::span<const TermForms> terms,
                              const std::vector<bool>& continues_word)
     : continues_word_(&continues_word) {
-  if (terms.size() > kMaxTerms)
-    throw Error(
-        fmt::format("a line has {} terms, but at most {} can be looked after; ask for fewer",
-                    terms.size(), kMaxTerms));
-  std::size_t words = 0;
+  check_term_limits(terms, "a line");
   nodes_.emplace_back();
   for (std::size_t t = 0; t < terms.size(); ++t) {
     std::size_t shortest = std::numeric_limits<std::size_t>::max();
     for (const WordIds& form : terms[t]) {
       check(!form.empty(), "a form of a term has no words");
-      words += form.size();
-      if (words > kMaxTermWords)
-        throw Error(fmt::format("the terms of a line have more than {} words; ask for fewer",
-                                kMaxTermWords));
       shortest = std::min(shortest, form.size());
       add_form(static_cast<std::uint8_t>(t), form);
     }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct TermState {
   std::uint64_t just_met = 0;  ///< terms that the last word has completed
 };
 
+/// Throws Error that begins with `line`, as "line 3", for more than kMaxTerms terms or
+/// kMaxTermWords words.
+void check_term_limits(std::span<const TermForms> terms, std::string_view line);
+
 /// Follows the terms of a sentence through the words of its hypotheses: a trie of all forms with
 /// failure links (Aho and Corasick 1975, "Efficient string matching"), as Hu et al. 2019 ("Improved
 /// lexically constrained decoding for translation and monolingual rewriting", section 3) follow
@@ -25,8 +30,8 @@ class TermAutomaton {
   /// No terms.
   TermAutomaton() = default;
   /// Forms are not empty. `continues_word` tells of each word of the vocabulary whether it goes on
-  /// with the word before; empty: none does. It must outlive the automaton. Throws Error for more
-  /// than kMaxTerms terms or kMaxTermWords words.
+  /// with the word before; empty: none does. It must outlive the automaton. Throws the
+  /// errors of check_term_limits.
   TermAutomaton(std::span<const TermForms> terms, const std::vector<bool>& continues_word);
 
   bool empty() const { return weights_.empty(); }

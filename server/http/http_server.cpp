@@ -231,19 +231,22 @@ class HttpServer::Impl : private httplib::Server {
            (!length.empty() && std::strtoull(length.c_str(), nullptr, 10) > options_.max_body);
   }
 
+  /// As a proxy names it, if there is one.
+  std::string client_of(const httplib::Request& request) const {
+    const char* const header = "X-Forwarded-For";
+    const std::size_t count = options_.behind_proxy ? request.get_header_value_count(header) : 0;
+    if (count == 0) return request.remote_addr;
+    const std::string name = last_of_list(request.get_header_value(header, count - 1));
+    return is_visible(name) ? name : request.remote_addr;
+  }
+
   HttpRequest plain_request(const httplib::Request& request) const {
-    std::string client = request.remote_addr;
-    if (options_.behind_proxy && request.has_header("X-Forwarded-For"))
-      if (std::string name = last_of_list(request.get_header_value(
-              "X-Forwarded-For", request.get_header_value_count("X-Forwarded-For") - 1));
-          is_visible(name))
-        client = std::move(name);
     return {
         .method = request.method,
         .path = request.path,
         .content_type = media_type(request.get_header_value("Content-Type")),
         .authorization = request.get_header_value("Authorization"),
-        .client = client,
+        .client = client_of(request),
         .body = {},
         .parts = {},
         .query = HttpFields(request.params.begin(), request.params.end()),

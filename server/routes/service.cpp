@@ -25,6 +25,13 @@ std::string key_of(const HttpRequest& request, const RequestFields& fields) {
       400, fmt::format("{} is not supported; GET /languages lists the languages", in_quotes(code)));
 }
 
+[[noreturn]] void refuse_pair(const std::string& source, const std::string& target,
+                              std::string_view advice = "") {
+  throw HttpError(
+      400, fmt::format("{} ({}) is not available as a target language from {} ({}){}",
+                       language_name(target), target, language_name(source), source, advice));
+}
+
 /// The models for one of the languages that a text may be in, if there are any.
 ChosenModel detected_model(const ModelSet& models, const std::string& target,
                            const std::vector<DetectedLanguage>& detected) {
@@ -109,8 +116,7 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
     if (const ModelRoute route = models.route(source, target); route.first != nullptr)
       return {route};
     if (!models.has_source(source)) refuse_language(source);
-    throw HttpError(400, fmt::format("{} ({}) is not available as a target language from {} ({})",
-                                     language_name(target), target, language_name(source), source));
+    refuse_pair(source, target);
   }
   const auto own = detect_languages(text, html);
   const auto& detected = text.size() > kShort || context.empty() ? own : context;
@@ -132,9 +138,8 @@ ChosenModel choose_model(const ModelSet& models, const std::string& source,
     throw HttpError(400, "the language of the text cannot be told; state it as source");
   const std::string& code = detected[0].code;
   if (!models.has_source(code)) refuse_language(code);
-  throw HttpError(400, fmt::format("the text seems to be {} ({}), of which there is no translation "
-                                   "into {} ({}); state its language as source",
-                                   language_name(code), code, language_name(target), target));
+  refuse_pair(code, target,
+              ", the language that the text seems to be in; state its source if it is another");
 }
 
 }  // namespace fuselage

@@ -237,6 +237,8 @@ TEST(GuidedTranslation, RefusesContradictions) {
   expect_error(options, "has no words for the term 'xyzzy'", {.terms = {{"xyzzy"}}});
   expect_error(options, "has no words for the term '</s>'", {.terms = {{"</s>"}}});
   expect_error(options, "the prefix has the end symbol", {.prefix = ". </s> ."});
+  expect_error(options, "line 1 has 65 terms, but at most 64",
+               {.terms = std::vector<Term>(65, Term{"."})});
   const Translator translator(small_model(), options);
   EXPECT_THAT(
       [&] {

@@ -89,7 +89,7 @@ TEST(TermAutomaton, RefusesMoreThanItCanFollow) {
               ThrowsMessage<Error>(HasSubstr("65 terms, but at most 64")));
   const std::vector<TermForms> long_one{{WordIds(kMaxTermWords + 1, 3)}};
   EXPECT_THAT([&] { TermAutomaton(long_one, kNoneContinues); },
-              ThrowsMessage<Error>(HasSubstr("more than 4096 words")));
+              ThrowsMessage<Error>(HasSubstr("words together, but at most 4096")));
 }
 
 }  // namespace

@@ -205,7 +205,8 @@ TEST(SeveralModels, AreChosenByLanguage) {
                      {"target", "sv"}});
   EXPECT_THAT(
       surely.json.value("error", ""),
-      HasSubstr("seems to be French (fr), of which there is no translation into Swedish (sv)"));
+      HasSubstr(
+          "Swedish (sv) is not available as a target language from French (fr), the language"));
   const auto pair = server.post("/translate", {{"q", "a"}, {"source", "fr"}, {"target", "sv"}});
   EXPECT_THAT(pair.json.value("error", ""),
               HasSubstr("Swedish (sv) is not available as a target language from French (fr)"));

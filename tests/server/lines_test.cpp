@@ -182,9 +182,10 @@ TEST_F(GuidedLines, OfALanguageWithoutTheTargetAreRefused) {
       "/v1/translate",
       {{"text", "Guten Tag, wie geht es Ihnen heute, mein lieber Freund?"}, {"target", "de"}});
   EXPECT_EQ(answer.status, 400);
-  EXPECT_THAT(answer.json.value("error", ""),
-              HasSubstr("the text seems to be German (de), of which there is no translation into "
-                        "German (de)"));
+  EXPECT_THAT(
+      answer.json.value("error", ""),
+      HasSubstr("German (de) is not available as a target language from German (de), the language "
+                "that the text seems to be in"));
 }
 
 TEST_F(GuidedLines, HaveTheirTokensBehindPrefixes) {

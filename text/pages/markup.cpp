@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNoParent = Markup::kNone;
 
-/// `code`: 0: there is none.
+/// The kind of a character beside markup; 0: there is none.
 Markup::Beside beside(char32_t code) {
   if (code == 0 || is_unicode_space(code)) return Markup::Beside::space;
   std::string character;
@@ -213,10 +213,10 @@ class MarkupPlacer {
 
 }  // namespace
 
-Markup::Beside end_beside(std::string_view before) { return beside(last_character(before).code); }
+Markup::Beside beside_end(std::string_view text) { return beside(last_character(text).code); }
 
-Markup::Beside beginning_beside(std::string_view behind) {
-  return beside(leading_character(behind).code);
+Markup::Beside beside_beginning(std::string_view text) {
+  return beside(leading_character(text).code);
 }
 
 std::vector<PlacedMarkup> placed_markup(std::span<const Markup> markup, std::string_view sentence,

@@ -27,9 +27,9 @@ struct Markup {
   bool is_word = false;  ///< of a point: it is read as a word by itself
 };
 
-/// What is beside markup before or behind this text.
-Markup::Beside end_beside(std::string_view before);
-Markup::Beside beginning_beside(std::string_view behind);
+/// What is beside markup at the end of a text, and at its beginning.
+Markup::Beside beside_end(std::string_view text);
+Markup::Beside beside_beginning(std::string_view text);
 
 /// A place of markup in a translation.
 struct PlacedMarkup {

@@ -84,8 +84,8 @@ Terminology::Found Terminology::longest_at(const std::vector<std::string_view>& 
   return found;
 }
 
-/// The places in a line of the tokens of its normalized text. From both ends on, tokens of the line
-/// are normalized one by one, as long as they give those of the whole.
+/// The places in a line of the tokens of its normalized text. From both ends on, each token of the
+/// line is normalized by itself, as long as the result is the next of `tokens`.
 std::vector<std::optional<TextSpan>> Terminology::places_in(
     std::string_view line, std::span<const std::string_view> tokens) const {
   const std::vector<std::string_view> in_line = word_tokens(line);

@@ -333,18 +333,18 @@ void add_score_formats(CLI::App& app, OutputFormat& format) {
 }
 
 void add_alignment_format(CLI::App& app, std::string& alignment) {
-  const auto check = [&app](const std::string& value) -> std::string {
+  const auto validate = [](const std::string& value) -> std::string {
     try {
       parse_alignment_format(value);
     } catch (const Error& error) {
-      return error.what() + hint_of_text(app, value);
+      return error.what();
     }
     return "";
   };
   app.add_option("--alignment", alignment,
                  "Print the alignment: hard (without a value), soft, or pairs above a weight")
       ->expected(0, 1)
-      ->check(check)
+      ->check(or_text(app, {validate, ""}))
       ->type_name("FORM");
 }
 

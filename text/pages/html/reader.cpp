@@ -140,8 +140,8 @@ void HtmlReader::read_reference(std::size_t length, char32_t code, HtmlText& tex
 }
 
 void HtmlReader::add_characters(std::string_view characters, TextSpan source, HtmlText& text) {
-  const Markup::Beside behind = beginning_beside(characters);
-  if (std::exchange(word_ends_, false) && end_beside(text.text) == Markup::Beside::letter &&
+  const Markup::Beside behind = beside_beginning(characters);
+  if (std::exchange(word_ends_, false) && beside_end(text.text) == Markup::Beside::letter &&
       behind == Markup::Beside::letter) {
     text.text += ' ';
     text.map.add(1, {source.begin, source.begin});
@@ -161,7 +161,7 @@ void HtmlReader::add_markup(Markup::Kind kind, const HtmlToken& token, HtmlText&
   text.markup.push_back({.kind = kind,
                          .at = text.text.size(),
                          .source = token.span,
-                         .before = end_beside(text.text),
+                         .before = beside_end(text.text),
                          .is_word = word && kind == Markup::Kind::point});
   if (kind == Markup::Kind::opening) {
     open_tags_.push_back({token.name, text.markup.size() - 1});
